@@ -1,0 +1,37 @@
+package datasets
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// badLines counts the lines that a reader passed over and keeps the first three.
+type badLines struct {
+	count int64
+	first []*SyntaxError
+}
+
+// add takes a *SyntaxError, and returns false for any other error.
+func (b *badLines) add(err error) bool {
+	var place *SyntaxError
+	if !errors.As(err, &place) {
+		return false
+	}
+	b.count++
+	if len(b.first) < 3 {
+		b.first = append(b.first, place)
+	}
+	return true
+}
+
+func (b *badLines) warnings(name string) []string {
+	if b.count == 0 {
+		return nil
+	}
+	places := make([]string, len(b.first))
+	for i, p := range b.first {
+		places[i] = fmt.Sprintf("line %d: %s", p.Line, p.Msg)
+	}
+	return []string{fmt.Sprintf("%s: %d lines could not be read and are left out: %s", name, b.count, strings.Join(places, "; "))}
+}

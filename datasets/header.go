@@ -1,0 +1,129 @@
+package datasets
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// The header keys that tickmark itself reads. Any other key is kept as it came.
+const (
+	KeyKind       = "kind"
+	KeyTool       = "tool"       // name and version of what recorded it
+	KeyProbe      = "probe"      // canonical spec of the probe
+	KeyTarget     = "target"     // as the user wrote it
+	KeyAddress    = "address"    // what the target resolved to
+	KeyEpoch      = "epoch"      // wall time of the instant zero, RFC 3339
+	KeyListen     = "listen"     // how long after its due time an attempt was listened for
+	KeyDeadline   = "deadline"   // the deadline policy
+	KeySchedule   = "schedule"   // what was asked for
+	KeyRate       = "rate"       // what was reached
+	KeySelfBias   = "self-bias"  // the instrument's own error of θ, from a self-test
+	KeyStamps     = "stamps"     // where the client's stamps were taken
+	KeyMaxDrift   = "max-drift"  // assumed limit of the local clock's rate error
+	KeyPrecision  = "precision"  // of the local clock: its smallest step plus reading cost
+	KeyObserved   = "observed"   // how long a pause trace watched
+	KeyUnfinished = "unfinished" // attempts still in flight when the recording was stopped
+)
+
+// Field is one line of a header.
+type Field struct{ Key, Value string }
+
+// Header says how a trace was made. Keys keep their order; setting one that is
+// there replaces its value.
+type Header struct {
+	fields []Field
+	// Extra names the columns of the trace that this version does not know, in
+	// their order; the rows carry their cells.
+	Extra []string
+}
+
+// Fields returns all lines in order.
+func (h *Header) Fields() []Field { return h.fields }
+
+// Value returns the value of key, and false if it is not there.
+func (h *Header) Value(key string) (string, bool) {
+	for _, f := range h.fields {
+		if f.Key == key {
+			return f.Value, true
+		}
+	}
+	return "", false
+}
+
+// Text returns the value of key, or "".
+func (h *Header) Text(key string) string {
+	v, _ := h.Value(key)
+	return v
+}
+
+// Set gives key a value.
+func (h *Header) Set(key, value string) {
+	for i := range h.fields {
+		if h.fields[i].Key == key {
+			h.fields[i].Value = value
+			return
+		}
+	}
+	h.fields = append(h.fields, Field{key, value})
+}
+
+// Kind returns what the rows are.
+func (h *Header) Kind() Kind { return Kind(h.Text(KeyKind)) }
+
+// Epoch returns the wall time of the instant zero. It places a trace in history
+// and is never part of a duration.
+func (h *Header) Epoch() (time.Time, bool) {
+	t, err := time.Parse(time.RFC3339Nano, h.Text(KeyEpoch))
+	return t, err == nil
+}
+
+// SetEpoch sets the wall time of the instant zero.
+func (h *Header) SetEpoch(t time.Time) { h.Set(KeyEpoch, t.UTC().Format(time.RFC3339Nano)) }
+
+// Duration returns the value of key as a duration ("listen", "self-bias", …).
+func (h *Header) Duration(key string) (time.Duration, bool) {
+	d, err := time.ParseDuration(h.Text(key))
+	return d, err == nil
+}
+
+// SetDuration sets key to d.
+func (h *Header) SetDuration(key string, d time.Duration) { h.Set(key, d.String()) }
+
+// Clone returns a header that can be changed apart.
+func (h *Header) Clone() *Header {
+	return &Header{fields: slices.Clone(h.fields), Extra: slices.Clone(h.Extra)}
+}
+
+// fieldLine writes "key: value", quoting a value that would not fit on a line.
+func fieldLine(f Field) string {
+	value := f.Value
+	if strings.ContainsFunc(value, notPlain) || strings.HasPrefix(value, `"`) || strings.TrimSpace(value) != value {
+		value = strconv.Quote(value)
+	}
+	return f.Key + ": " + value
+}
+
+func notPlain(r rune) bool { return r < ' ' || r == 0x7f || r == '\uFFFD' }
+
+// parseField reads what fieldLine wrote.
+func parseField(line string) (Field, bool) {
+	key, value, ok := strings.Cut(line, ":")
+	if !ok || !validKey(key) {
+		return Field{}, false
+	}
+	value = strings.TrimSpace(value)
+	if strings.HasPrefix(value, `"`) {
+		if plain, err := strconv.Unquote(value); err == nil {
+			value = plain
+		}
+	}
+	return Field{key, value}, true
+}
+
+func validKey(key string) bool {
+	return key != "" && !strings.ContainsFunc(key, func(r rune) bool {
+		return !(r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '-' || r == '_' || r == '.')
+	})
+}

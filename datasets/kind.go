@@ -1,0 +1,37 @@
+package datasets
+
+// Kind says what the rows of a trace are.
+type Kind string
+
+// The kinds this version has rows for. A verb refuses the others by name.
+const (
+	RTT       Kind = "rtt"
+	Exchanges Kind = "exchange"
+	Pauses    Kind = "pause"
+	Clocks    Kind = "clock"
+)
+
+// Row is one line of a trace. The pointer types of this package implement it.
+type Row interface {
+	Kind() Kind
+	// columns names the cells, in the order in which they are written.
+	columns() []string
+	// parse sets the value of the column-th of columns from text; "-" is absent.
+	parse(column int, text []byte) error
+	// append writes the column-th value behind dst.
+	append(dst []byte, column int) []byte
+	// extra is where cells of unknown columns go.
+	extra() *string
+	// reset makes the row empty again.
+	reset()
+}
+
+// NewRow returns an empty row of a kind, and false for a kind without rows here.
+func NewRow(kind Kind) (Row, bool) {
+	for _, r := range []Row{&Sample{}, &Exchange{}, &Pause{}, &ClockReading{}} {
+		if r.Kind() == kind {
+			return r, true
+		}
+	}
+	return nil, false
+}

@@ -1,0 +1,57 @@
+package probes
+
+import (
+	"context"
+	"time"
+
+	"github.com/tickmark/tickmark/datasets"
+	"github.com/tickmark/tickmark/datasets/spec"
+)
+
+// Probe measures one thing over and over and records every attempt.
+type Probe interface {
+	// Kind returns what its rows are.
+	Kind() datasets.Kind
+	// TakesTarget reports whether it measures something that has an address; the
+	// others measure this host.
+	TakesTarget() bool
+	// Run measures target as the plan says and hands everything to rec: the header,
+	// each row as soon as its outcome is known, and at the end what only the end can
+	// tell. It returns when the plan is fulfilled or ctx is done, in both cases with
+	// the recording ended. What the network does is a row; an error is what we could
+	// not do (resolve, bind, record).
+	Run(ctx context.Context, target string, plan Plan, rec Recorder) error
+}
+
+// Probes lists what can be measured.
+func Probes() spec.Table[Probe] {
+	return spec.Table[Probe]{
+		{Name: "ntp", Summary: "offset and round trip to an NTP server, raw stamps kept", Bind: bindNTP},
+		{Name: "udp", Summary: "round trip to tickmark's UDP echo, on an open-loop schedule", Bind: bindUDP},
+		{Name: "pause", Summary: "how long this process was not run: overrun of short sleeps", Bind: bindPause},
+		{Name: "clock", Summary: "this host's four clocks read together: steps, slew, suspend", Bind: bindClock},
+	}
+}
+
+// Plan says how often and how long to measure. A zero Plan leaves every choice to
+// the probe.
+type Plan struct {
+	Count    int64                            // attempts; 0 is no limit
+	Interval time.Duration                    // between due times; 0 is the probe's own
+	Duration time.Duration                    // of the schedule; 0 is no limit
+	Deadline datasets.Optional[time.Duration] // from due; absent is none
+	Listen   datasets.Optional[time.Duration] // from due; absent is the probe's own
+	Owned    bool                             // the user owns the server: no public-server rate limit
+	Facts    []datasets.Field                 // header fields the caller knows, such as self-bias
+}
+
+// Recorder takes what a probe measures. Its methods are called by one goroutine at
+// a time, and an error from one of them ends the probe.
+type Recorder interface {
+	// Begin takes the header, once, before the first row.
+	Begin(h *datasets.Header) error
+	// Record takes a row, which it must not keep.
+	Record(row datasets.Row) error
+	// End takes what only the end can tell. Nothing follows it.
+	End(trailer ...datasets.Field) error
+}
