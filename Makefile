@@ -1,0 +1,44 @@
+# Two commands matter: `make run` measures this host and reports, `make test` holds the project.
+MODULE    := $(shell go list -m)
+GOLANGCI  := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
+FUZZTIME  ?= 10s
+BENCH     ?= .
+COUNT     ?= 1
+
+.PHONY: help run build test lint fuzz bench need rename clean
+
+help: ## this text
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+run: build ## measure this host against its own peers, replay, report (under two minutes)
+	./bin/tickmark run
+
+build: ## bin/tickmark
+	go build -o bin/tickmark ./cmd/tickmark
+
+test: need ## everything that must hold; installs the servers it tests against, or says what it skips
+	go vet ./...
+	go test -race -shuffle=on -timeout 30m ./...
+
+need:
+	@.ci/need chronyd:chrony ip:iproute2
+
+lint: ## golangci-lint, as configured in .golangci.yml
+	go run $(GOLANGCI) run ./...
+
+fuzz: ## each fuzz target for FUZZTIME (10s)
+	@go list ./... | while read -r p; do \
+	  go test -list '^Fuzz' $$p | grep '^Fuzz' | while read -r f; do \
+	    echo "fuzz $$p $$f"; go test -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZTIME) $$p </dev/null || exit 1; \
+	  done || exit 1; done
+
+bench: ## every benchmark, in the form benchstat reads (COUNT=10 for intervals)
+	go test -run '^$$' -bench '$(BENCH)' -benchmem -count $(COUNT) -timeout 60m ./...
+
+rename: ## make rename NAME=example.org/x: another module path, everywhere
+	@test -n "$(NAME)" || { echo "rename: want NAME=example.org/x"; exit 2; }
+	go mod edit -module $(NAME)
+	git ls-files -z -- '*.go' .golangci.yml README.md Makefile | xargs -0 sed -i 's#$(MODULE)#$(NAME)#g'
+
+clean: ## what build and run left
+	rm -rf bin tickmark-run-*
