@@ -1,0 +1,96 @@
+package stamp
+
+import (
+	"encoding/binary"
+	"math"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// prepare asks the kernel for arrival stamps in nanoseconds, for the count of
+// dropped packets and for room to keep what nobody reads yet. What it refuses,
+// the socket does without.
+func (c *Conn) prepare() {
+	raw, err := c.udp.SyscallConn()
+	if err != nil {
+		return
+	}
+	_ = c.udp.SetReadBuffer(receiveBuffer)
+	_ = raw.Control(func(fd uintptr) {
+		// Beyond net.core.rmem_max only with CAP_NET_ADMIN.
+		_ = unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_RCVBUFFORCE, receiveBuffer)
+		_ = unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_RXQ_OVFL, 1)
+		// The newer option has 64-bit seconds everywhere; it came with Linux 5.1.
+		for _, option := range []int{unix.SO_TIMESTAMPNS_NEW, unix.SO_TIMESTAMPNS_OLD} {
+			if unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, option, 1) == nil {
+				c.kernel = true
+				return
+			}
+		}
+	})
+}
+
+func (c *Conn) receive(buf []byte) (Arrival, error) {
+	n, controls, flags, from, err := c.udp.ReadMsgUDPAddrPort(buf, c.control[:])
+	now := time.Now()
+	if err != nil {
+		return Arrival{}, err
+	}
+	a := Arrival{N: n, From: from, Truncated: flags&unix.MSG_TRUNC != 0}
+	m := parseControl(c.control[:controls])
+	a.Dropped = m.dropped
+	a.arrived(now, m.unixNanos, m.stamped)
+	return a, nil
+}
+
+// control is what the control messages of one packet say.
+type control struct {
+	unixNanos int64 // arrival
+	stamped   bool
+	dropped   uint32 // cumulative
+}
+
+// parseControl reads a sequence of control messages. Unknown ones are skipped, and
+// what follows a malformed one is ignored.
+func parseControl(b []byte) control {
+	var c control
+	for len(b) >= unix.SizeofCmsghdr {
+		h, data, rest, err := unix.ParseOneSocketControlMessage(b)
+		if err != nil {
+			break
+		}
+		b = rest
+		if h.Level != unix.SOL_SOCKET {
+			continue
+		}
+		switch h.Type {
+		case unix.SO_TIMESTAMPNS_NEW, unix.SO_TIMESTAMPNS_OLD:
+			c.unixNanos, c.stamped = parseTimespec(data)
+		case unix.SO_RXQ_OVFL:
+			if len(data) >= 4 {
+				c.dropped = binary.NativeEndian.Uint32(data)
+			}
+		}
+	}
+	return c
+}
+
+// parseTimespec reads seconds and nanoseconds, 64 bits each or, from the older
+// option on a 32-bit machine, 32 bits each. It is false for what is no such time.
+func parseTimespec(b []byte) (unixNanos int64, ok bool) {
+	var seconds, nanos int64
+	switch len(b) {
+	case 16:
+		seconds, nanos = int64(binary.NativeEndian.Uint64(b)), int64(binary.NativeEndian.Uint64(b[8:]))
+	case 8:
+		seconds, nanos = int64(int32(binary.NativeEndian.Uint32(b))), int64(int32(binary.NativeEndian.Uint32(b[4:])))
+	default:
+		return 0, false
+	}
+	const second = int64(time.Second)
+	if nanos < 0 || nanos >= second || seconds < math.MinInt64/second || seconds >= math.MaxInt64/second {
+		return 0, false
+	}
+	return seconds*second + nanos, true
+}
