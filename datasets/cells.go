@@ -71,14 +71,15 @@ func appendOptional[T number](dst []byte, v Optional[T]) []byte {
 	return strconv.AppendInt(dst, int64(n), 10)
 }
 
-func parseName[T ~uint8](v *T, names []string, what string, text []byte) error {
+func parseOutcome(v *Outcome, text []byte) error {
+	names := outcomeNames()
 	for i, name := range names {
 		if string(text) == name {
-			*v = T(i)
+			*v = Outcome(i)
 			return nil
 		}
 	}
-	return fmt.Errorf("%s: not %s (want %s)", clip(text), what, strings.Join(names, ", "))
+	return fmt.Errorf("%s: not an outcome (want %s)", clip(text), strings.Join(names[:], ", "))
 }
 
 // A stamp is written as its nanoseconds and the first letter of its source:
@@ -89,7 +90,7 @@ func parseStamp(s *Stamp, clock ClockID, text []byte) error {
 		return nil
 	}
 	last := len(text) - 1
-	for source, name := range sourceNames {
+	for source, name := range sourceNames() {
 		if text[last] != name[0] {
 			continue
 		}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+
 	"github.com/tickmark/tickmark/datasets"
 )
 
@@ -43,20 +44,20 @@ func rows() []datasets.Row {
 	}
 }
 
-func write(t testing.TB, h *datasets.Header, rows ...datasets.Row) []byte {
-	t.Helper()
+func write(tb testing.TB, h *datasets.Header, rows ...datasets.Row) []byte {
+	tb.Helper()
 	var b bytes.Buffer
 	w, err := datasets.NewWriter(&b, h)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	for _, r := range rows {
 		if err := w.Write(r); err != nil {
-			t.Fatal(err)
+			tb.Fatal(err)
 		}
 	}
 	if err := w.Close(datasets.Field{Key: "rate", Value: "99.8/s"}); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return b.Bytes()
 }

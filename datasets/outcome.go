@@ -16,11 +16,13 @@ const (
 	outcomes
 )
 
-var outcomeNames = [outcomes]string{"replied", "late", "timed-out", "refused", "invalid", "lost-local"}
+func outcomeNames() [outcomes]string {
+	return [outcomes]string{"replied", "late", "timed-out", "refused", "invalid", "lost-local"}
+}
 
 func (o Outcome) String() string {
 	if o < outcomes {
-		return outcomeNames[o]
+		return outcomeNames()[o]
 	}
 	return "outcome?"
 }

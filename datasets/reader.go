@@ -23,8 +23,6 @@ func (e *SyntaxError) Error() string { return fmt.Sprintf("%s:%d: %s", e.File, e
 // maxLine is the longest line a reader takes, and what bounds its memory.
 const maxLine = 64 << 10
 
-var tab = []byte{'\t'}
-
 // Reader streams a native trace.
 type Reader struct {
 	name   string
@@ -196,18 +194,19 @@ func (r *Reader) bind(row Row) bool {
 
 func (r *Reader) parseRow(row Row, line []byte) string {
 	row.reset()
-	extra := row.extra()
+	extra, unknown := row.extra(), 0
 	for i, place := range r.known {
-		cell, rest, more := bytes.Cut(line, tab)
+		cell, rest, more := bytes.Cut(line, []byte{'\t'})
 		if more != (i < len(r.known)-1) {
 			return fmt.Sprintf("want %d cells", len(r.known))
 		}
 		line = rest
 		switch {
-		case place < 0 && *extra != "":
-			*extra += "\t" + string(cell)
 		case place < 0:
-			*extra = string(cell)
+			if unknown++; unknown > 1 {
+				*extra += "\t"
+			}
+			*extra += string(cell)
 		case place < r.limit:
 			if err := row.parse(place, cell); err != nil {
 				return fmt.Sprintf("%s %v", row.columns()[place], err)

@@ -16,11 +16,11 @@ const (
 	sources
 )
 
-var sourceNames = [sources]string{"user", "kernel", "hardware"}
+func sourceNames() [sources]string { return [sources]string{"user", "kernel", "hardware"} }
 
 func (s Source) String() string {
 	if s < sources {
-		return sourceNames[s]
+		return sourceNames()[s]
 	}
 	return "source?"
 }

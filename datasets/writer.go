@@ -20,7 +20,7 @@ type Writer struct {
 	w       *bufio.Writer
 	kind    Kind
 	columns int
-	extra   bool
+	extra   int
 	line    []byte
 	rows    int64
 }
@@ -34,7 +34,7 @@ func NewWriter(w io.Writer, h *Header) (*Writer, error) {
 	}
 	tw := &Writer{
 		under: w, w: bufio.NewWriterSize(w, 64<<10),
-		kind: h.Kind(), columns: len(row.columns()), extra: len(h.Extra) > 0,
+		kind: h.Kind(), columns: len(row.columns()), extra: len(h.Extra),
 	}
 	fmt.Fprintf(tw.w, "%s%d\n", magic, Version)
 	for _, f := range h.Fields() {
@@ -59,13 +59,21 @@ func (w *Writer) Write(row Row) error {
 		}
 		line = row.append(line, column)
 	}
-	if w.extra {
-		line = append(append(line, '\t'), *row.extra()...)
+	if w.extra > 0 {
+		line = append(append(line, '\t'), w.extraCells(*row.extra())...)
 	}
 	w.line = append(line, '\n')
 	w.rows++
 	_, err := w.w.Write(w.line)
 	return err
+}
+
+// extraCells returns the row's own cells of the extra columns, or absent ones.
+func (w *Writer) extraCells(cells string) string {
+	if cells == "" && w.extra > 1 {
+		return strings.Repeat("-\t", w.extra-1) + "-"
+	}
+	return cells
 }
 
 // Rows returns how many rows were written.
