@@ -5,6 +5,12 @@ import (
 	"strings"
 )
 
+// Unknown returns the *UsageError that name is no such noun, with the nearest of the
+// right names, or all of them if none is near and they are few.
+func Unknown(noun, name string, names []string) error {
+	return &UsageError{unknown(noun, name, names)}
+}
+
 // unknown says that name is no such noun, with the nearest right name if one is
 // near, or all of them if they are few.
 func unknown(noun, name string, names []string) string {

@@ -117,4 +117,11 @@ func optionNames(fs *flag.FlagSet) []string {
 	return names
 }
 
-func seeList(noun string) string { return fmt.Sprintf(" (tickmark list %ss names them all)", noun) }
+// seeList points to the full list; of a policy, to that of all policies.
+func seeList(noun string) string {
+	plural := noun + "s"
+	if stem, ok := strings.CutSuffix(noun, "y"); ok {
+		plural = stem + "ies"
+	}
+	return fmt.Sprintf(" (tickmark list %s names them all)", plural)
+}
