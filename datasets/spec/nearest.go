@@ -25,14 +25,17 @@ func unknown(noun, name string, names []string) string {
 }
 
 // Nearest returns the name that fewest edits make of text, and false if even
-// that one would change more than half of it.
+// that one would change more than half of it. Case does not count, and the beginning
+// of a name is one edit away from it.
 func Nearest(text string, names []string) (string, bool) {
 	best, distance := "", len(text)/2+1
+	text = strings.ToLower(text)
 	for _, n := range names {
-		if d := edits(strings.ToLower(text), n); d < distance {
+		lower := strings.ToLower(n)
+		if d := edits(text, lower); d < distance {
 			best, distance = n, d
 		}
-		if len(text) >= 3 && strings.HasPrefix(n, text) && distance > 1 {
+		if len(text) >= 3 && strings.HasPrefix(lower, text) && distance > 1 {
 			best, distance = n, 1
 		}
 	}

@@ -27,24 +27,41 @@ func (r *ratio) Set(text string) error {
 	return err
 }
 
-// ParseRatio reads a share of one: "99.9%" and "0.999" are the same number.
+// ParseRatio reads a share of one: "99.9%" and "0.999" are the same number, to the bit.
 func ParseRatio(text string) (float64, error) {
 	number, percent := strings.CutSuffix(text, "%")
-	v, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
-	if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
-		return 0, errors.New("not a share")
+	number = strings.TrimSpace(number)
+	if percent {
+		number = hundredth(number)
 	}
-	if !percent {
-		return v, nil
+	v, err := strconv.ParseFloat(number, 64)
+	if err != nil || math.IsNaN(v) || math.IsInf(v, 0) || strings.ContainsAny(number, "xX_") {
+		return 0, errNotShare
 	}
-	// Shifting the decimal point in the text keeps 99.9% equal to 0.999 to the bit.
-	return strconv.ParseFloat(strings.TrimSpace(number)+"e-2", 64)
+	return v, nil
 }
 
-// FormatRatio writes a share as a percentage that ParseRatio reads back exactly.
+// hundredth moves the decimal point in the text, because 99.9/100 is not the float
+// nearest to 0.999.
+func hundredth(number string) string {
+	mantissa, power, has := strings.Cut(strings.ToLower(number), "e")
+	if !has {
+		return number + "e-2"
+	}
+	exponent, err := strconv.Atoi(power)
+	if err != nil {
+		return ""
+	}
+	return mantissa + "e" + strconv.Itoa(exponent-2)
+}
+
+var errNotShare = errors.New("not a share")
+
+// FormatRatio writes a share as a percentage that ParseRatio reads back exactly, or,
+// where there is none that a person would write, as the number.
 func FormatRatio(r float64) string {
 	text := strconv.FormatFloat(r*100, 'g', 15, 64) + "%"
-	if back, err := ParseRatio(text); err == nil && back == r {
+	if back, err := ParseRatio(text); err == nil && back == r && !strings.Contains(text, "e") {
 		return text
 	}
 	return strconv.FormatFloat(r, 'g', -1, 64)

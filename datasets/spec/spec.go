@@ -1,7 +1,6 @@
 package spec
 
 import (
-	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -98,10 +97,13 @@ func set(fs *flag.FlagSet, name string, options []assignment) error {
 	for _, o := range options {
 		f := fs.Lookup(o.name)
 		if f == nil {
-			return errors.New(unknown(name+" option", o.name, optionNames(fs)))
+			return noOption(name, o.name, optionNames(fs))
 		}
 		if seen[o.name] {
 			return fmt.Errorf("%s: option %q is set twice", name, o.name)
+		}
+		if o.alone && !isSwitch(f.Value) {
+			return fmt.Errorf("%s: option %q needs a value: %s=…", name, o.name, o.name)
 		}
 		seen[o.name] = true
 		if err := fs.Set(o.name, o.value); err != nil {
@@ -109,6 +111,13 @@ func set(fs *flag.FlagSet, name string, options []assignment) error {
 		}
 	}
 	return nil
+}
+
+func noOption(name, option string, names []string) error {
+	if len(names) == 0 {
+		return fmt.Errorf("%s takes no options, got %q", name, option)
+	}
+	return Unknown(name+" option", option, names)
 }
 
 func optionNames(fs *flag.FlagSet) []string {

@@ -8,10 +8,13 @@ import (
 	"time"
 )
 
-type assignment struct{ name, value string }
+// assignment is option=value, or the option alone.
+type assignment struct {
+	name, value string
+	alone       bool
+}
 
-// splitOptions reads "a=1,b=\"x,y\",c" into assignments; an option without a
-// value is "true".
+// splitOptions reads "a=1,b=\"x,y\",c" into assignments; an option alone is "true".
 func splitOptions(text string) ([]assignment, error) {
 	var options []assignment
 	for text != "" {
@@ -28,7 +31,7 @@ func splitOptions(text string) ([]assignment, error) {
 		} else if found == ',' && rest == "" {
 			return nil, fmt.Errorf("nothing follows the comma after %q", name)
 		}
-		options = append(options, assignment{name, value})
+		options = append(options, assignment{name, value, found != '='})
 		text = rest
 	}
 	return options, nil
@@ -104,6 +107,12 @@ func Duration(d time.Duration) string {
 		s = strings.TrimSuffix(s, "0m")
 	}
 	return s
+}
+
+// isSwitch reports whether an option alone, without a value, means something.
+func isSwitch(v flag.Value) bool {
+	b, ok := v.(interface{ IsBoolFlag() bool })
+	return ok && b.IsBoolFlag()
 }
 
 // wanted says what a value of this flag must look like.
