@@ -25,6 +25,8 @@ const (
 	KeyPrecision  = "precision"  // of the local clock: its smallest step plus reading cost
 	KeyObserved   = "observed"   // how long a pause trace watched
 	KeyUnfinished = "unfinished" // attempts still in flight when the recording was stopped
+
+	KeyImportWarnings = "import-warnings" // what the importer had to say of its source
 )
 
 // Field is one line of a header.
