@@ -1,0 +1,101 @@
+package analysis
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/tickmark/tickmark/analysis/unit"
+	"github.com/tickmark/tickmark/datasets"
+)
+
+// OffsetSummary sums up an exchange trace. It takes its assumptions once, for the
+// bound; with the zero value it is ready and holds 16 bytes an exchange.
+type OffsetSummary struct {
+	Assumptions BoundAssumptions
+
+	theta, abs   ranks
+	invalid      int64
+	incomplete   int64
+	negative     int64
+	best         Best
+	minimalDelay datasets.Optional[time.Duration]
+}
+
+// NewOffsetSummary returns a summary that takes its assumptions from the header of
+// the trace: "max-drift" (such as 50ppm), "precision" and "self-bias".
+func NewOffsetSummary(h *datasets.Header) *OffsetSummary {
+	o := &OffsetSummary{}
+	if ppm, err := unit.Parse(h.Text(datasets.KeyMaxDrift), "ppm"); err == nil {
+		o.Assumptions.MaxDriftPPM = ppm
+	}
+	o.Assumptions.LocalPrecision, _ = h.Duration(datasets.KeyPrecision)
+	o.Assumptions.SelfBias, _ = h.Duration(datasets.KeySelfBias)
+	return o
+}
+
+// Offsets is what an exchange trace says of θ, in seconds.
+type Offsets struct {
+	N        int64    // exchanges with an offset
+	P50      Interval // of θ, positive when the local clock is slow
+	P99Abs   Interval // of |θ|
+	Best     datasets.Optional[Best]
+	Invalid  int64 // exchanges with an answer that must not be believed
+	Warnings []string
+}
+
+// Best is the exchange with the shortest round trip, the one that asymmetric delays
+// can mislead least.
+type Best struct {
+	At    datasets.Instant
+	Delay float64 // δ in seconds
+	OffsetBound
+}
+
+// Add takes one exchange. One that was not answered has no offset, and one with
+// δ < 0 proves a clock step or a lying stamp, so neither has a part in any number.
+func (o *OffsetSummary) Add(e *datasets.Exchange) {
+	if e.Outcome == datasets.Invalid {
+		o.invalid++
+	}
+	if !e.Outcome.Answered() {
+		return
+	}
+	theta, complete := e.Offset()
+	delay, _ := e.Delay()
+	switch {
+	case !complete:
+		o.incomplete++
+		return
+	case delay < 0:
+		o.negative++
+		return
+	}
+	o.theta.add(theta)
+	o.abs.add(theta.Abs())
+	if least, ok := o.minimalDelay.Value(); ok && delay >= least {
+		return
+	}
+	o.minimalDelay = datasets.Some(delay)
+	b, _ := Bound(e, o.Assumptions)
+	o.best = Best{At: e.Due, Delay: delay.Seconds(), OffsetBound: b}
+}
+
+// Summary returns the whole, with order-statistic intervals at level.
+func (o *OffsetSummary) Summary(level float64) Offsets {
+	out := Offsets{N: int64(o.theta.len()), P50: o.theta.quantile(0.5, level), P99Abs: o.abs.quantile(0.99, level), Invalid: o.invalid}
+	if o.theta.len() > 0 {
+		out.Best = datasets.Some(o.best)
+	}
+	for _, w := range []struct {
+		n    int64
+		what string
+	}{
+		{o.incomplete, "lack a stamp and have no offset"},
+		{o.negative, "have a negative round trip (a clock stepped or a stamp lies) and are left out"},
+	} {
+		if w.n > 0 {
+			out.Warnings = append(out.Warnings, fmt.Sprintf("offset: %s exchanges %s", unit.Count(w.n), w.what))
+		}
+	}
+	return out
+}

@@ -1,0 +1,80 @@
+package analysis_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/tickmark/tickmark/analysis"
+	"github.com/tickmark/tickmark/datasets"
+)
+
+func TestOffsets(t *testing.T) {
+	o := analysis.OffsetSummary{Assumptions: analysis.BoundAssumptions{SelfBias: 100}}
+	// Milliseconds: θ = i, δ = 2(500−i) with no time spent in the server.
+	for i := range int64(400) {
+		half := 500 - i
+		e := exchangeOf(time.Millisecond, 0, half+i, half+i, 2*half)
+		e.Due = datasets.Instant(i)
+		o.Add(e)
+	}
+	bad := exchangeOf(time.Millisecond, 0, 1, 2, 3)
+	bad.Outcome = datasets.Invalid
+	o.Add(bad)
+	o.Add(exchangeOf(time.Millisecond, 0, 250, 0, -500)) // δ = −250 ms
+	o.Add(&datasets.Exchange{})                          // answered without stamps
+	o.Add(&datasets.Exchange{Sample: datasets.Sample{Outcome: datasets.TimedOut}})
+	got := o.Summary(.95)
+	// Ranks 180 and 221 of 400: P(B<180) = Φ(−2.05) = .020 and P(B<181) = Φ(−1.95) = .026.
+	checkCells(t, "θ p50", got.P50, .199, .179, .220)
+	if v, _, _ := got.P99Abs.Cells(); v != .395 {
+		t.Errorf("|θ| p99 %v, want the 396th of 0…399 ms", v)
+	}
+	best, ok := got.Best.Value()
+	if !ok || best.At != 399 || best.Offset != .399 || best.Delay != .202 {
+		t.Errorf("best %+v", best)
+	}
+	// δ/2 + 50 ppm of the elapsed 202 ms + self-bias 100 ns; precisions are zero.
+	if want := .101 + 50*ppm*.202 + 1e-7; !within(best.Seconds, want, 1e-12) {
+		t.Errorf("bound %v, want %v", best.Seconds, want)
+	}
+	if got.N != 400 || got.Invalid != 1 || len(got.Warnings) != 2 {
+		t.Errorf("n %d, invalid %d, warnings %q", got.N, got.Invalid, got.Warnings)
+	}
+}
+
+func TestOffsetsNegativeSideCountsByMagnitude(t *testing.T) {
+	var o analysis.OffsetSummary
+	for i := range int64(400) {
+		o.Add(exchangeOf(time.Millisecond, 0, 1000-i, 1000-i, 2000))
+	}
+	got := o.Summary(.95)
+	if v, _, _ := got.P50.Cells(); v != -.200 {
+		t.Errorf("θ p50 %v, want the 200th of −399…0 ms", v)
+	}
+	if v, _, _ := got.P99Abs.Cells(); v != .395 {
+		t.Errorf("|θ| p99 %v", v)
+	}
+}
+
+func TestOffsetsOfNothing(t *testing.T) {
+	var o analysis.OffsetSummary
+	got := o.Summary(.95)
+	if _, ok := got.Best.Value(); ok {
+		t.Error("a best of none")
+	}
+	checkWarning(t, got.P99Abs, "p99: needs 368 samples, has 0")
+}
+
+func TestOffsetAssumptionsComeFromTheHeader(t *testing.T) {
+	h := &datasets.Header{}
+	h.Set(datasets.KeyMaxDrift, "15ppm")
+	h.Set(datasets.KeyPrecision, "70ns")
+	h.Set(datasets.KeySelfBias, "-1.5µs")
+	want := analysis.BoundAssumptions{MaxDriftPPM: 15, LocalPrecision: 70, SelfBias: -1500}
+	if got := analysis.NewOffsetSummary(h).Assumptions; got != want {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+	if got := analysis.NewOffsetSummary(&datasets.Header{}).Assumptions; got != (analysis.BoundAssumptions{}) {
+		t.Errorf("of an empty header: %+v", got)
+	}
+}
