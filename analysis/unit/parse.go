@@ -28,7 +28,9 @@ func parse(text, unit string) (float64, error) {
 	number, symbol := text[:end], strings.TrimSpace(text[end:])
 	for _, s := range readable(unit) {
 		if s.symbol == symbol {
-			return shifted(number, s.exponent)
+			if v, err := shifted(number, s.exponent); err == nil {
+				return v, nil
+			}
 		}
 	}
 	if unit != "s" && unit != "ns" {
@@ -69,7 +71,7 @@ func readable(unit string) []scale {
 // float nearest to 0.001, which 0.1/100 need not be.
 func shifted(number string, exponent int) (float64, error) {
 	number, err := ungroup(number)
-	if err != nil || strings.ContainsAny(number, "xX_pP") {
+	if err != nil || strings.ContainsAny(number, "xX_") {
 		return 0, errNumber
 	}
 	mantissa, power, has := strings.Cut(strings.ToLower(number), "e")

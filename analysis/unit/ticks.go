@@ -6,13 +6,14 @@ import (
 )
 
 // Ticks returns the multiples of 1, 2 or 5 times a power of ten that lie in
-// [lo, hi]: as many as fit within want, and at least one. Nothing comes of limits
-// that are reversed or not finite.
+// [lo, hi], with the finest such step that gives no more than want of them. Less
+// than two wanted is two. Nothing comes of limits that are reversed or not finite.
 func Ticks(lo, hi float64, want int) []float64 {
 	if !(lo <= hi) || math.IsInf(hi-lo, 0) {
 		return nil
 	}
-	step := (hi - lo) / float64(max(want, 1))
+	limit := float64(max(want, 2))
+	step := (hi - lo) / limit
 	if step == 0 {
 		return []float64{lo}
 	}
@@ -20,7 +21,7 @@ func Ticks(lo, hi float64, want int) []float64 {
 	for ; ; power++ {
 		for _, digit := range []float64{1, 2, 5} {
 			first, last := math.Ceil(over(lo, digit, power)), math.Floor(over(hi, digit, power))
-			if n := last - first + 1; n <= float64(max(want, 1)) {
+			if n := last - first + 1; n <= limit {
 				return multiples(first, int(n), digit, power, lo)
 			}
 		}
@@ -29,7 +30,7 @@ func Ticks(lo, hi float64, want int) []float64 {
 
 func multiples(first float64, n int, digit float64, power int, lo float64) []float64 {
 	if n < 1 {
-		return []float64{lo}
+		return []float64{lo} // limits so near that no float between them is round
 	}
 	ticks := make([]float64, n)
 	for i := range ticks {
