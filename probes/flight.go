@@ -1,0 +1,112 @@
+package probes
+
+import (
+	"context"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/tickmark/tickmark/datasets"
+	"github.com/tickmark/tickmark/probes/stamp"
+)
+
+// tick is how often rows are handed over and a silent socket is looked at.
+const tick = 20 * time.Millisecond
+
+// flight is one run of the udp probe: one goroutine sends, one receives, and the
+// one that runs it records.
+type flight struct {
+	conn     *stamp.Conn
+	epoch    time.Time
+	schedule schedule
+	deadline datasets.Optional[time.Duration]
+
+	mu      sync.Mutex // guards what follows
+	open    *inflight
+	sent    sending
+	dropped uint32 // packets that found the socket full
+}
+
+func (f *flight) now() datasets.Instant { return datasets.Instant(time.Since(f.epoch)) }
+
+// run measures until the schedule is fulfilled and every attempt is settled, or
+// ctx is done, or the socket or rec fails.
+func (f *flight) run(ctx context.Context, rec Recorder) error {
+	ctx, stop := context.WithCancelCause(ctx)
+	allSent := make(chan struct{})
+	var both sync.WaitGroup
+	both.Go(func() {
+		defer close(allSent)
+		f.send(ctx)
+	})
+	both.Go(func() {
+		if err := f.receive(); err != nil {
+			stop(err)
+		}
+	})
+	err := f.record(ctx, allSent, rec)
+	stop(nil)
+	f.conn.Close()
+	both.Wait()
+	return err
+}
+
+// record hands rows over as they become final, and ends the recording.
+func (f *flight) record(ctx context.Context, allSent <-chan struct{}, rec Recorder) error {
+	ticker := time.NewTicker(tick)
+	defer ticker.Stop()
+	rows := newRows(f, rec)
+	for last := false; !last; {
+		select {
+		case <-ctx.Done():
+			<-allSent
+			unfinished, err := rows.abandon()
+			if err != nil {
+				return err
+			}
+			if err := rec.End(f.trailer(unfinished)...); err != nil || context.Cause(ctx) == ctx.Err() {
+				return err
+			}
+			return context.Cause(ctx)
+		case <-ticker.C:
+		}
+		over := false
+		select {
+		case <-allSent:
+			over = true
+		default:
+		}
+		open, err := rows.handOver()
+		if err != nil {
+			return err
+		}
+		last = over && open == 0
+	}
+	return rec.End(f.trailer(0)...)
+}
+
+// trailer says how well the probe did what it was told.
+func (f *flight) trailer(unfinished int64) []datasets.Field {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	s, stray := &f.sent, &f.open.strays
+	fields := []datasets.Field{count("sent", s.lateness.n)}
+	if span := s.to.Sub(s.from); span > 0 {
+		rate := float64(s.lateness.n-1) / span.Seconds()
+		fields = append(fields, datasets.Field{Key: datasets.KeyRate, Value: strconv.FormatFloat(rate, 'g', 6, 64) + "/s"})
+	}
+	fields = append(fields, s.lateness.fields("lateness")...)
+	fields = append(fields, count("skipped", s.skipped), count("send-errors", s.failed))
+	if s.first != nil {
+		fields = append(fields, datasets.Field{Key: "send-error", Value: s.first.Error()})
+	}
+	return append(fields,
+		count("junk", stray.junk),
+		count("doubtful", stray.doubtful),
+		count("duplicates-after", stray.duplicates),
+		count("answers-after-listen", stray.late),
+		count("refusals-unmatched", stray.refusals),
+		count("socket-drops", int64(f.dropped)),
+		count(datasets.KeyUnfinished, unfinished),
+	)
+}

@@ -1,0 +1,125 @@
+package probes
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"runtime"
+	"slices"
+	"time"
+
+	"github.com/tickmark/tickmark/datasets"
+)
+
+// pause measures how long this process was not run: it sleeps for a short while,
+// over and over, and records by how much it overslept. Time in which the whole
+// machine is suspended does not count, as the monotonic clock stands still then.
+type pause struct {
+	every time.Duration
+	least time.Duration
+}
+
+func bindPause(fs *flag.FlagSet) func() (Probe, error) {
+	every := fs.Duration("every", time.Millisecond, "the `length` of a sleep, unless an interval is asked for")
+	least := fs.Duration("min", time.Millisecond, "the shortest overrun that is recorded")
+	return func() (Probe, error) {
+		if *every <= 0 {
+			return nil, errors.New("every must be positive")
+		}
+		if *least < 0 {
+			return nil, errors.New("min must not be negative")
+		}
+		return pause{*every, *least}, nil
+	}
+}
+
+// Kind returns Pauses.
+func (pause) Kind() datasets.Kind { return datasets.Pauses }
+
+// TakesTarget is false: this process is measured.
+func (pause) TakesTarget() bool { return false }
+
+// calibration is how many sleeps tell the usual overrun of a quiet moment.
+const calibration = 50
+
+// Run sleeps as often as the plan says, or for as long, each time for the plan's
+// interval or else the probe's own. It needs no deadline.
+func (p pause) Run(ctx context.Context, _ string, plan Plan, rec Recorder) error {
+	s, err := newSchedule(plan, p.every)
+	if err != nil {
+		return err
+	}
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	floor := usualOverrun(ctx, min(s.interval, time.Millisecond))
+	epoch := time.Now()
+	h := newHeader(datasets.Pauses, "", "", epoch, plan)
+	setPlan(h, s, datasets.Optional[time.Duration]{}, 0)
+	h.SetDuration("threshold", p.least)
+	h.SetDuration("floor", floor)
+	if err := rec.Begin(h); err != nil {
+		return err
+	}
+	return p.watch(ctx, s, epoch, rec)
+}
+
+// usualOverrun returns the median overrun of a few sleeps: what the instrument
+// itself adds to every pause.
+func usualOverrun(ctx context.Context, sleep time.Duration) time.Duration {
+	overruns := make([]time.Duration, 0, calibration)
+	for len(overruns) < calibration {
+		due := time.Now().Add(sleep)
+		if !sleepUntil(ctx, due) {
+			break
+		}
+		overruns = append(overruns, time.Since(due))
+	}
+	if len(overruns) == 0 {
+		return 0
+	}
+	slices.Sort(overruns)
+	return overruns[len(overruns)/2]
+}
+
+func (p pause) watch(ctx context.Context, s schedule, epoch time.Time, rec Recorder) error {
+	var overruns spread
+	var row datasets.Pause
+	blame := newSuspects()
+	start := time.Now()
+	now := start
+	for done := int64(0); !over(s, done, now.Sub(start)); done++ {
+		due := now.Add(s.interval)
+		if !sleepUntil(ctx, due) {
+			break
+		}
+		now = time.Now()
+		length := now.Sub(due)
+		overruns.add(length)
+		blame.look()
+		if length < p.least {
+			continue
+		}
+		row = datasets.Pause{At: datasets.Instant(due.Sub(epoch)), Length: length, Cause: blame.cause(length)}
+		if err := rec.Record(&row); err != nil {
+			return err
+		}
+		// What recording took is not slept, and so not watched.
+		now = time.Now()
+		blame.look()
+	}
+	trailer := append(overruns.fields("overrun"), count("wakes", overruns.n), duration(datasets.KeyObserved, now.Sub(start)))
+	return rec.End(trailer...)
+}
+
+// over reports whether the schedule is fulfilled after so many sleeps and so long.
+func over(s schedule, done int64, spent time.Duration) bool {
+	return s.count > 0 && done >= s.count || s.duration > 0 && spent >= s.duration
+}
+
+// sleepUntil returns at due or later, and false if ctx is done by then.
+func sleepUntil(ctx context.Context, due time.Time) bool {
+	for left := time.Until(due); left > 0 && ctx.Err() == nil; left = time.Until(due) {
+		nap(min(left, longestNap))
+	}
+	return ctx.Err() == nil
+}

@@ -1,0 +1,105 @@
+package probes
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"syscall"
+	"time"
+
+	"github.com/tickmark/tickmark/datasets"
+	"github.com/tickmark/tickmark/probes/echo"
+)
+
+// longestNap bounds how long a sender sleeps on after it was cancelled.
+const longestNap = 50 * time.Millisecond
+
+// sending is how well a flight kept to its schedule.
+type sending struct {
+	lateness spread           // from due to sent, of what was sent
+	from, to datasets.Instant // when the first and the last packet left
+	skipped  int64            // attempts that were overdue by more than listen
+	failed   int64            // attempts that the system would not send
+	first    error            // why, for the first of them
+}
+
+// send sends every attempt when it is due, from a thread of its own.
+func (f *flight) send(ctx context.Context) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	buf := make([]byte, f.open.size)
+	for _, due := range f.schedule.all() {
+		for left := due.Sub(f.now()); left > 0 && ctx.Err() == nil; left = due.Sub(f.now()) {
+			nap(min(left, longestNap))
+		}
+		seq, ok := f.begin(ctx, due)
+		if !ok {
+			return
+		}
+		if now := f.now(); now.Sub(due) > f.open.listen {
+			f.skip(seq, now)
+			continue
+		}
+		sent, err := f.transmit(seq, buf)
+		f.note(seq, due, sent, err)
+	}
+}
+
+// begin waits for room, and is false once ctx is done.
+func (f *flight) begin(ctx context.Context, due datasets.Instant) (seq int64, ok bool) {
+	for ctx.Err() == nil {
+		f.mu.Lock()
+		if ok = !f.open.full(); ok {
+			seq = f.open.begin(due)
+		}
+		f.mu.Unlock()
+		if ok {
+			return seq, true
+		}
+		nap(time.Millisecond)
+	}
+	return 0, false
+}
+
+// transmit writes the packet of attempt seq and returns when it did.
+func (f *flight) transmit(seq int64, buf []byte) (sent datasets.Instant, err error) {
+	p := echo.Packet{Session: f.open.session, Seq: uint64(seq)}
+	for range 3 {
+		sent = f.now()
+		p.ClientSent = int64(sent)
+		p.Append(buf[:0])
+		_, err = f.conn.Write(buf)
+		if !errors.Is(err, syscall.ECONNREFUSED) {
+			break
+		}
+		// The write told of an earlier packet, and sent nothing.
+		f.refused(seq)
+	}
+	return sent, err
+}
+
+func (f *flight) note(seq int64, due, sent datasets.Instant, err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	s := &f.sent
+	if err != nil {
+		if s.failed++; s.first == nil {
+			s.first = err
+		}
+		f.open.lose(seq, sent)
+		return
+	}
+	if s.lateness.n == 0 {
+		s.from = sent
+	}
+	s.to = sent
+	s.lateness.add(sent.Sub(due))
+	f.open.leave(seq, sent)
+}
+
+func (f *flight) skip(seq int64, now datasets.Instant) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.sent.skipped++
+	f.open.lose(seq, now)
+}

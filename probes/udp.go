@@ -1,0 +1,108 @@
+package probes
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"net/netip"
+	"strconv"
+	"time"
+
+	"github.com/tickmark/tickmark/datasets"
+	"github.com/tickmark/tickmark/datasets/spec"
+	"github.com/tickmark/tickmark/probes/echo"
+	"github.com/tickmark/tickmark/probes/stamp"
+)
+
+// The largest payload of a UDP packet over IPv4, RFC 768 and RFC 791.
+const largestUDP = 65_507
+
+// udp measures round trips to tickmark's UDP echo. Every attempt is sent when the
+// schedule wants it, whether or not those before it were answered, and what stands
+// in a row is what a user of the network waits: from due to the return of the read.
+type udp struct {
+	size     int
+	arrivals arrivals
+	seed     uint64
+}
+
+func bindUDP(fs *flag.FlagSet) func() (Probe, error) {
+	size := fs.Int("size", echo.Size, "`bytes` of a packet's payload, both ways")
+	spacing := fs.String("arrivals", string(constant), "due times: `constant` or poisson")
+	seed := fs.Uint64("seed", 1, "of the `gaps` of poisson arrivals")
+	return func() (Probe, error) {
+		if *size < echo.Size || *size > largestUDP {
+			return nil, fmt.Errorf("size must be from %d to %d", echo.Size, largestUDP)
+		}
+		if a := arrivals(*spacing); a != constant && a != poisson {
+			return nil, fmt.Errorf("arrivals %q: want constant or poisson", *spacing)
+		}
+		return udp{*size, arrivals(*spacing), *seed}, nil
+	}
+}
+
+// Kind returns RTT.
+func (udp) Kind() datasets.Kind { return datasets.RTT }
+
+// TakesTarget is true: the target is host:port.
+func (udp) TakesTarget() bool { return true }
+
+// Run sends as the plan's schedule says, one attempt every 10 ms by default, and
+// listens 2 s for each answer. Rows come in the order of the attempts, each once
+// it and all before it are final; an answered one is held back 100 ms so that
+// duplicates count in it.
+func (p udp) Run(ctx context.Context, target string, plan Plan, rec Recorder) error {
+	listen, err := listenFor(plan, 2*time.Second)
+	if err != nil {
+		return err
+	}
+	s, err := newSchedule(plan, 10*time.Millisecond)
+	if err != nil {
+		return err
+	}
+	s.arrivals, s.seed = p.arrivals, p.seed
+	remote, err := resolve(ctx, target)
+	if err != nil {
+		return fmt.Errorf("udp: %w", err)
+	}
+	conn, err := stamp.Dial(netip.AddrPort{}, remote)
+	if err != nil {
+		return fmt.Errorf("udp: %w", err)
+	}
+	defer conn.Close()
+	epoch := time.Now().Add(lead)
+	h := newHeader(datasets.RTT, target, remote.String(), epoch, plan)
+	setPlan(h, s, plan.Deadline, listen)
+	h.Set(datasets.KeyStamps, "user")
+	if conn.KernelStamps() {
+		h.Set("stall-stamps", "kernel")
+	}
+	h.Extra = []string{"server_ns", "server_queued_ns"}
+	if err := rec.Begin(h); err != nil {
+		return err
+	}
+	f := &flight{
+		conn: conn, epoch: epoch, schedule: s, deadline: plan.Deadline,
+		open: newInflight(rand.Uint64(), p.size, s.interval, listen),
+	}
+	return f.run(ctx, rec)
+}
+
+// resolve returns the first address of target, host:port.
+func resolve(ctx context.Context, target string) (netip.AddrPort, error) {
+	host, portText, err := net.SplitHostPort(target)
+	if err != nil {
+		return netip.AddrPort{}, &spec.UsageError{Msg: fmt.Sprintf("target %q: want host:port", target)}
+	}
+	port, err := strconv.ParseUint(portText, 10, 16)
+	if err != nil || port == 0 {
+		return netip.AddrPort{}, &spec.UsageError{Msg: fmt.Sprintf("target %q: port %q: want 1 to 65535", target, portText)}
+	}
+	all, err := net.DefaultResolver.LookupNetIP(ctx, "ip", host)
+	if err != nil {
+		return netip.AddrPort{}, err
+	}
+	return netip.AddrPortFrom(all[0].Unmap(), uint16(port)), nil
+}
