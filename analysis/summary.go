@@ -1,0 +1,133 @@
+package analysis
+
+import (
+	"fmt"
+
+	"github.com/tickmark/tickmark/datasets"
+)
+
+// Level is the confidence of every interval that a user did not ask otherwise for.
+const Level = 0.95
+
+// Summary is what a user wants to know first of a trace. What its kind does not
+// have is nil.
+type Summary struct {
+	Name     string
+	Header   *datasets.Header
+	Trips    *TripSummary // rtt and exchange traces
+	Offsets  *Offsets     // exchange traces
+	Pauses   *Pauses
+	Clocks   *Clocks
+	Warnings []string
+}
+
+// TripSummary is the outcomes and latencies of a trace, in seconds.
+type TripSummary struct {
+	Counts
+	Latencies *Latencies
+	Quantiles []Interval // of SummaryQuantiles
+}
+
+// SummaryQuantiles are the quantiles of every summary.
+func SummaryQuantiles() []float64 { return []float64{0.5, 0.9, 0.99, 0.999} }
+
+// Summarise reads a trace to its end. The name is used in warnings.
+func Summarise(name string, rows datasets.Stream) (*Summary, error) {
+	s := &Summary{Name: name, Header: rows.Header()}
+	var finish func()
+	switch kind := s.Header.Kind(); kind {
+	case datasets.RTT:
+		finish = s.readTrips(rows)
+	case datasets.Exchanges:
+		finish = s.readExchanges(rows)
+	case datasets.Pauses:
+		finish = s.readPauses(rows)
+	case datasets.Clocks:
+		finish = s.readClocks(rows)
+	default:
+		return nil, fmt.Errorf("%s: kind %q: there is no summary of it", name, kind)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	s.Warnings = append(s.Warnings, rows.Warnings()...)
+	finish()
+	return s, nil
+}
+
+// readTrips takes all rows; what only the end of the header tells waits for finish.
+func (s *Summary) readTrips(rows datasets.Stream) (finish func()) {
+	trips := newTrips(s.Header)
+	var sample datasets.Sample
+	for rows.Next(&sample) {
+		trips.add(&sample)
+	}
+	return func() { s.setTrips(trips) }
+}
+
+func (s *Summary) readExchanges(rows datasets.Stream) (finish func()) {
+	trips := newTrips(s.Header)
+	offsets := NewOffsetSummary(s.Header)
+	var e datasets.Exchange
+	for rows.Next(&e) {
+		trips.add(&e.Sample)
+		offsets.Add(&e)
+	}
+	return func() {
+		s.setTrips(trips)
+		o := offsets.Summary(Level)
+		s.Offsets = &o
+		s.Warnings = append(s.Warnings, o.Warnings...)
+	}
+}
+
+func (s *Summary) readPauses(rows datasets.Stream) (finish func()) {
+	var sum PauseSummary
+	var p datasets.Pause
+	for rows.Next(&p) {
+		sum.Add(&p)
+	}
+	return func() {
+		if d, ok := s.Header.Duration(datasets.KeyObserved); ok {
+			sum.Observed = datasets.Some(d)
+		}
+		p := sum.Summary(Level)
+		s.Pauses = &p
+		s.Warnings = append(s.Warnings, p.Warnings...)
+	}
+}
+
+func (s *Summary) readClocks(rows datasets.Stream) (finish func()) {
+	var sum ClockSummary
+	var c datasets.ClockReading
+	for rows.Next(&c) {
+		sum.Add(&c)
+	}
+	return func() {
+		c := sum.Summary(Level)
+		s.Clocks = &c
+		s.Warnings = append(s.Warnings, c.Warnings...)
+	}
+}
+
+func newTrips(h *datasets.Header) *TripSummary {
+	t := &TripSummary{Latencies: &Latencies{}}
+	if d, ok := h.Duration(datasets.KeyListen); ok {
+		t.Latencies.Listen = datasets.Some(d)
+	}
+	return t
+}
+
+func (t *TripSummary) add(s *datasets.Sample) {
+	t.Counts.Add(s)
+	t.Latencies.Add(s)
+}
+
+func (s *Summary) setTrips(t *TripSummary) {
+	for _, q := range SummaryQuantiles() {
+		i := t.Latencies.Quantile(q, Level)
+		t.Quantiles = append(t.Quantiles, i)
+		s.Warnings = append(s.Warnings, i.Warnings...)
+	}
+	s.Trips = t
+}

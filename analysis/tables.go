@@ -1,0 +1,172 @@
+package analysis
+
+import (
+	"github.com/tickmark/tickmark/analysis/report"
+	"github.com/tickmark/tickmark/datasets"
+)
+
+// Tables returns what is known of the traces as tables: numbers first, then the
+// headers they come from. Tables without a row are left out.
+func Tables(summaries ...*Summary) []report.Table {
+	var tables []report.Table
+	for _, t := range []report.Table{
+		summaryTable(), offsetTable(), budgetTable(), pauseTable(), clockTable(), stepTable(), headerTable(),
+	} {
+		for _, s := range summaries {
+			t.Rows = append(t.Rows, s.rows(t.Name)...)
+		}
+		if len(t.Rows) > 0 {
+			tables = append(tables, t)
+		}
+	}
+	return tables
+}
+
+func (s *Summary) rows(table string) [][]any {
+	switch {
+	case table == "header":
+		return s.headerRows()
+	case s.Trips != nil && table == "summary":
+		return [][]any{s.tripRow()}
+	case s.Offsets != nil && table == "offsets":
+		return [][]any{s.offsetRow()}
+	case s.Offsets != nil && table == "budget":
+		return s.budgetRows()
+	case s.Pauses != nil && table == "pauses":
+		return [][]any{s.pauseRow()}
+	case s.Clocks != nil && table == "clocks":
+		return [][]any{s.clockRow()}
+	case s.Clocks != nil && table == "steps":
+		return s.stepRows()
+	}
+	return nil
+}
+
+// target returns what was measured, or the trace's name if it does not say.
+func (s *Summary) target() string {
+	if target := s.Header.Text(datasets.KeyTarget); target != "" {
+		return target
+	}
+	return s.Name
+}
+
+func summaryTable() report.Table {
+	t := report.Table{Name: "summary", Columns: []report.Column{{Name: "target"}}}
+	for _, name := range []string{"samples", "replied", "late", "timed_out", "refused", "invalid", "lost_local"} {
+		t.Columns = append(t.Columns, report.Column{Name: name, Unit: "count"})
+	}
+	for _, name := range []string{"p50", "p90", "p99", "p999"} {
+		t.Columns = append(t.Columns, intervalColumns(name, "s")...)
+	}
+	return t
+}
+
+func (s *Summary) tripRow() []any {
+	c := s.Trips.Counts
+	row := []any{s.target(), c.Samples, c.Replied, c.Late, c.TimedOut, c.Refused, c.Invalid, c.LostLocal}
+	for _, q := range s.Trips.Quantiles {
+		row = appendInterval(row, q)
+	}
+	return row
+}
+
+func offsetTable() report.Table {
+	t := report.Table{Name: "offsets", Caption: "θ = server − client: positive when the local clock is slow"}
+	t.Columns = append([]report.Column{{Name: "target"}, {Name: "samples", Unit: "count"}}, intervalColumns("offset_p50", "s")...)
+	t.Columns = append(t.Columns, intervalColumns("offset_p99_abs", "s")...)
+	t.Columns = append(t.Columns, report.Column{Name: "offset_best", Unit: "s"}, report.Column{Name: "bound", Unit: "s"})
+	return t
+}
+
+func (s *Summary) offsetRow() []any {
+	o := s.Offsets
+	row := appendInterval(appendInterval([]any{s.target(), o.N}, o.P50), o.P99Abs)
+	if best, ok := o.Best.Value(); ok {
+		return append(row, best.Offset, best.Seconds)
+	}
+	return append(row, nil, nil)
+}
+
+func budgetTable() report.Table {
+	return report.Table{Name: "budget", Caption: "What bounds the error of the best exchange", Columns: []report.Column{
+		{Name: "target"}, {Name: "term"}, {Name: "kind"}, {Name: "seconds", Unit: "s"}, {Name: "source"},
+	}}
+}
+
+func (s *Summary) budgetRows() [][]any {
+	best, _ := s.Offsets.Best.Value()
+	var rows [][]any
+	for _, term := range best.Terms {
+		rows = append(rows, []any{s.target(), term.Name, string(term.Kind), term.Seconds, term.Source})
+	}
+	return rows
+}
+
+func pauseTable() report.Table {
+	t := report.Table{Name: "pauses", Columns: []report.Column{
+		{Name: "trace"}, {Name: "pauses", Unit: "count"}, {Name: "longest", Unit: "s"}, {Name: "share", Unit: "ratio"}, {Name: "observed", Unit: "s"},
+	}}
+	t.Columns = append(t.Columns, intervalColumns("per_hour", "count")...)
+	return t
+}
+
+func (s *Summary) pauseRow() []any {
+	p := s.Pauses
+	var observed any
+	if d, ok := s.Header.Duration(datasets.KeyObserved); ok {
+		observed = d.Seconds()
+	}
+	return appendInterval([]any{s.Name, p.Count, Cell(p.Longest), Cell(p.Share), observed}, p.PerHour)
+}
+
+func clockTable() report.Table {
+	return report.Table{Name: "clocks", Caption: "Rates and steps are positive when the clock loses", Columns: []report.Column{
+		{Name: "trace"}, {Name: "readings", Unit: "count"}, {Name: "steps", Unit: "count"},
+		{Name: "realtime_vs_monotonic", Unit: "ppm"}, {Name: "realtime_vs_monotonic_bound", Unit: "ppm"},
+		{Name: "monotonic_vs_raw", Unit: "ppm"}, {Name: "monotonic_vs_raw_bound", Unit: "ppm"},
+		{Name: "suspended", Unit: "s"}, {Name: "read_width_p50", Unit: "s"},
+	}}
+}
+
+func (s *Summary) clockRow() []any {
+	c := s.Clocks
+	return []any{
+		s.Name, c.N, int64(len(c.Steps)), Cell(c.RealtimeVsMonotonic.PPM), Cell(c.RealtimeVsMonotonic.Bound),
+		Cell(c.MonotonicVsRaw.PPM), Cell(c.MonotonicVsRaw.Bound), Cell(c.Suspended), Cell(c.Width.Value),
+	}
+}
+
+func stepTable() report.Table {
+	return report.Table{Name: "steps", Columns: []report.Column{
+		{Name: "trace"}, {Name: "at", Unit: "s"}, {Name: "size", Unit: "s"}, {Name: "bound", Unit: "s"},
+	}}
+}
+
+func (s *Summary) stepRows() [][]any {
+	var rows [][]any
+	for _, step := range s.Clocks.Steps {
+		rows = append(rows, []any{s.Name, step.At, step.Size, step.Bound})
+	}
+	return rows
+}
+
+func headerTable() report.Table {
+	return report.Table{Name: "header", Columns: []report.Column{{Name: "trace"}, {Name: "key"}, {Name: "value"}}}
+}
+
+func (s *Summary) headerRows() [][]any {
+	var rows [][]any
+	for _, f := range s.Header.Fields() {
+		rows = append(rows, []any{s.Name, f.Key, f.Value})
+	}
+	return rows
+}
+
+func intervalColumns(name, unit string) []report.Column {
+	return []report.Column{{Name: name, Unit: unit}, {Name: name + "_lo", Unit: unit}, {Name: name + "_hi", Unit: unit}}
+}
+
+func appendInterval(row []any, i Interval) []any {
+	v, lo, hi := i.Cells()
+	return append(row, v, lo, hi)
+}
