@@ -12,7 +12,10 @@ import (
 // asCSV writes one table: its column names, then numbers in base units with every
 // digit they have; an absent cell is empty.
 func asCSV(d *Document) ([]byte, error) {
-	if len(d.Tables) != 1 {
+	if len(d.Tables) == 0 {
+		return nil, &spec.UsageError{Msg: "csv: there is no table to write"}
+	}
+	if len(d.Tables) > 1 {
 		var names []string
 		for i := range d.Tables {
 			names = append(names, d.Tables[i].Name)

@@ -16,7 +16,7 @@ type field struct {
 type source struct{ value, low, high int }
 
 // fields returns what there is to see of a table, in its order. The columns x, x_lo
-// and x_hi become one field x; so do the last two without the first.
+// and x_hi become one field x; so do the last two without the first, and lo and hi.
 func fields(t *Table) []field {
 	var all []field
 	for i, c := range t.Columns {
@@ -37,7 +37,10 @@ func fields(t *Table) []field {
 func (t *Table) source(i int) (string, source, bool) {
 	name := t.Columns[i].Name
 	stem := strings.TrimSuffix(strings.TrimSuffix(name, "_lo"), "_hi")
-	low, high, value := t.column(stem+"_lo"), t.column(stem+"_hi"), t.column(stem)
+	value, low, high := t.column(stem), t.column(stem+"_lo"), t.column(stem+"_hi")
+	if name == "lo" || name == "hi" {
+		stem, value, low, high = "interval", -1, t.column("lo"), t.column("hi")
+	}
 	if low < 0 || high < 0 || !t.bounds(value, low, high) {
 		return name, source{i, -1, -1}, true
 	}

@@ -26,6 +26,7 @@ func ParseGate(text string) (Gate, error) {
 	wrong := func(what string) (Gate, error) {
 		return Gate{}, &spec.UsageError{Msg: fmt.Sprintf("gate %q: %s; want COLUMN[ROW] OP VALUE, such as longest_breach > 0s", text, what)}
 	}
+	text = strings.TrimSpace(text)
 	end := strings.IndexAny(text, "[ \t<>=!")
 	if end < 0 {
 		return wrong("has no comparison")
@@ -145,7 +146,7 @@ func (g Gate) judge(cell any, c Column) (holds bool, is string, err error) {
 	}
 	v, ok := number(cell)
 	if !ok {
-		return g.judgeWord(word(cell))
+		return g.judgeWord(cell)
 	}
 	limit, err := unit.Parse(g.Value, c.Unit)
 	if err != nil {
@@ -154,12 +155,19 @@ func (g Gate) judge(cell any, c Column) (holds bool, is string, err error) {
 	return compare(g.Op, v, limit), "is " + precisely(v, limit, c.Unit), nil
 }
 
-func (g Gate) judgeWord(is string) (bool, string, error) {
-	switch value := strings.Trim(g.Value, `"`); g.Op {
+// judgeWord compares a cell that is no number; one that is yes or no is also true or
+// false.
+func (g Gate) judgeWord(cell any) (bool, string, error) {
+	is, same := bare(cell), g.Value == bare(cell)
+	if _, ok := cell.(bool); ok {
+		is = word(cell)
+		same = same || g.Value == is
+	}
+	switch g.Op {
 	case "==":
-		return is == value, "is " + is, nil
+		return same, "is " + is, nil
 	case "!=":
-		return is != value, "is " + is, nil
+		return !same, "is " + is, nil
 	}
 	return false, "", &spec.UsageError{Msg: fmt.Sprintf("gate %q: %q is no number: compare it with == or !=", g, is)}
 }

@@ -1,10 +1,13 @@
 package report
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
-// layOut arranges fields as lines: a grid, one with its headings broken, or, if that
-// is too wide still, one grid below the other, each with the first field as label. A
-// single row of many fields is turned into lines.
+// layOut arranges fields as lines: a grid; one with its headings broken, or its longest
+// sentences; or, if that is too wide still, one grid below the other, each with the
+// first field as label. A single row of many fields is turned into lines.
 func layOut(all []field, rows int) []string {
 	const within = room - 2
 	switch {
@@ -13,16 +16,15 @@ func layOut(all []field, rows int) []string {
 	case len(all) == 0:
 		return []string{"(nothing in any row)"}
 	case rows == 1 && len(all) > manyFields:
-		return turned(all)
+		return turned(all, within)
 	}
-	if lines := grid(all, false); widest(lines) <= within {
-		return lines
-	}
-	if lines := grid(all, true); widest(lines) <= within {
-		return lines
+	for _, lines := range [][]string{grid(all, false), grid(all, true), folded(all, within)} {
+		if lines != nil && widest(lines) <= within {
+			return lines
+		}
 	}
 	if rows == 1 {
-		return turned(all)
+		return turned(all, within)
 	}
 	if label := all[0]; label.right || widest(label.cells) <= within/3 {
 		return beneath(all[1:], within, func(part []field) []string {
@@ -53,8 +55,11 @@ func beneath(rest []field, within int, lines func([]field) []string) []string {
 func grid(all []field, broken bool) []string {
 	columns := make([][]string, len(all))
 	height := 0
+	units := slices.ContainsFunc(all, func(f field) bool { return f.unit != "" })
 	for i, f := range all {
-		columns[i] = f.heading(broken)
+		if columns[i] = f.heading(broken); units {
+			columns[i] = append(columns[i], f.unit+strings.Repeat(" ", f.tail))
+		}
 		height = max(height, len(columns[i]))
 	}
 	for i, f := range all {
@@ -90,13 +95,15 @@ func labelled(label field, rest []field) []string {
 }
 
 // turned shows one row as a line for each field.
-func turned(all []field) []string {
-	names, out := make([]string, len(all)), make([]string, len(all))
+func turned(all []field, within int) []string {
+	names := make([]string, len(all))
 	for i, f := range all {
 		names[i] = f.title()
 	}
+	var out []string
 	for i, name := range padded(names) {
-		out[i] = name + "  " + all[i].inWords(0)
+		first := name + "  "
+		out = append(out, wrap(all[i].inWords(0), first, strings.Repeat(" ", width(first)), within)...)
 	}
 	return out
 }
@@ -116,27 +123,17 @@ func (f *field) inWords(row int) string {
 
 func (f *field) title() string { return strings.ReplaceAll(f.name, "_", " ") }
 
-// heading returns the field's name, one line or, broken, as many as keep it about as
-// narrow as its cells, and a last line for the unit.
+// heading returns the field's name in one line or, broken, in as many as keep it about
+// as narrow as its cells.
 func (f *field) heading(broken bool) []string {
-	base := f.unit
-	if base != "" {
-		base += strings.Repeat(" ", f.tail)
-	}
 	if !broken {
-		return []string{f.title(), base}
+		return []string{f.title()}
 	}
-	words := strings.Fields(f.title())
-	within := max(widest(f.cells), widest(words))
-	var lines []string
-	for _, w := range words {
-		if last := len(lines) - 1; last >= 0 && width(lines[last])+1+width(w) <= within {
-			lines[last] += " " + w
-		} else {
-			lines = append(lines, w)
-		}
+	within := widest(f.cells)
+	for word := range strings.FieldsSeq(f.title()) {
+		within = max(within, width(word))
 	}
-	return append(lines, base)
+	return wrap(f.title(), "", "", within)
 }
 
 func (f *field) align(cells []string) []string {

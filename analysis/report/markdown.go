@@ -27,7 +27,7 @@ func markdown(d *Document) ([]byte, error) {
 	if len(blocks) == 0 {
 		return nil, nil
 	}
-	return []byte(strings.Join(blocks, "\n\n") + "\n"), nil
+	return []byte(printable(strings.Join(blocks, "\n\n") + "\n")), nil
 }
 
 func markdownTable(all []field, rows int) string {
@@ -55,5 +55,6 @@ func markdownTable(all []field, rows int) string {
 
 // escaped keeps text from being read as markup.
 func escaped(s string) string {
-	return strings.NewReplacer(`\`, `\\`, "|", `\|`, "*", `\*`, "_", `\_`, "<", "&lt;", "`", "\\`").Replace(strings.Join(strings.Fields(s), " "))
+	marks := strings.NewReplacer(`\`, `\\`, "|", `\|`, "*", `\*`, "_", `\_`, "`", "\\`", "<", "&lt;", "&", "&amp;")
+	return marks.Replace(strings.Join(strings.Fields(s), " "))
 }

@@ -30,7 +30,8 @@ func (t *Table) numbers(name, base string, from source) field {
 		intervals[i] = q.interval(decimals[i])
 		f.empty = f.empty && values[i] == unit.Absent && intervals[i] == ""
 	}
-	f.cells = beside(atPoint(values), intervals)
+	values = atPoint(values)
+	f.cells = beside(values, intervals)
 	f.tail = widest(f.cells) - widest(values)
 	if from.value < 0 {
 		f.cells, f.tail = padded(intervals), 0
@@ -105,7 +106,11 @@ func (q *quantity) earned(significant int) int {
 	if !(width > 0) || math.IsInf(width, 0) {
 		return unit.Decimals(q.main(), significant)
 	}
-	return min(max(int(math.Ceil(math.Log10(8/width))), 0), 15)
+	least := 0
+	for _, v := range []float64{q.value, q.low, q.high} {
+		least = max(least, unit.Decimals(v, 15)) // more would be zeros
+	}
+	return min(max(int(math.Ceil(math.Log10(8/width))), 0), least)
 }
 
 // places returns the decimals of each row. They are the same for all if that shows

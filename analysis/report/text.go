@@ -2,6 +2,7 @@ package report
 
 import (
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/tickmark/tickmark/analysis/unit"
@@ -23,13 +24,13 @@ func text(d *Document) ([]byte, error) {
 		t := &d.Tables[i]
 		lines := layOut(visible(fields(t)), len(t.Rows))
 		if title := title(t, len(d.Tables) > 1); title != "" {
-			lines = append(wrap(title, "", ""), lines...)
+			lines = append(wrap(title, "", "", room-2), lines...)
 		}
 		blocks = append(blocks, indented(lines))
 	}
 	var doubts []string
 	for _, w := range d.Warnings {
-		doubts = append(doubts, wrap(w, "  ! ", "    ")...)
+		doubts = append(doubts, wrap(w, "  ! ", "    ", room-2)...)
 	}
 	if len(doubts) > 0 {
 		blocks = append(blocks, strings.Join(doubts, "\n"))
@@ -37,7 +38,18 @@ func text(d *Document) ([]byte, error) {
 	if len(blocks) == 0 {
 		return nil, nil
 	}
-	return []byte(strings.Join(blocks, "\n\n") + "\n"), nil
+	return []byte(printable(strings.Join(blocks, "\n\n") + "\n")), nil
+}
+
+// printable replaces what could move a terminal's cursor: a target or a file's header
+// may have been written by anyone.
+func printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r == '\n' || unicode.IsPrint(r) {
+			return r
+		}
+		return unicode.ReplacementChar
+	}, s)
 }
 
 // title names a table that has siblings, and says what it shows if it knows.
@@ -71,12 +83,12 @@ func indented(lines []string) string {
 	return strings.Join(lines, "\n")
 }
 
-// wrap breaks text at spaces into lines no wider than room, if its words allow.
-func wrap(text, first, next string) []string {
+// wrap breaks text at spaces into lines no wider than within, if its words allow.
+func wrap(text, first, next string, within int) []string {
 	var lines []string
 	line, empty := first, true
 	for word := range strings.FieldsSeq(text) {
-		if !empty && width(line)+1+width(word) > room-2 {
+		if !empty && width(line)+1+width(word) > within {
 			lines = append(lines, line)
 			line, empty = next, true
 		}

@@ -60,7 +60,8 @@ func Number(v float64, decimals int) string {
 		return Absent
 	}
 	if a := math.Abs(v); a != 0 && (a < 1e-4 && decimals > 6 || a >= 1e15) {
-		return strconv.FormatFloat(v, 'e', 2, 64)
+		text := strconv.FormatFloat(v, 'e', 2, 64)
+		return strings.NewReplacer("e-0", "e-", "e+0", "e+").Replace(text)
 	}
 	return group(strconv.FormatFloat(v, 'f', decimals, 64))
 }
