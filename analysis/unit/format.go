@@ -31,12 +31,12 @@ func (p Prefix) With(number string) string {
 }
 
 // Decimals returns how many digits after the point show v with so many significant
-// digits, or fewer if they say all there is to say of v. At most 15.
+// digits, or fewer if they say all there is to say of v. At most 300.
 func Decimals(v float64, significant int) int {
 	if v == 0 {
 		return 0
 	}
-	wanted := min(max(significant-1-exponent(v, significant), 0), 15)
+	wanted := min(max(significant-1-exponent(v, significant), 0), 300)
 	for d := range wanted {
 		if scaled := v * math.Pow10(d); math.Abs(scaled-math.Round(scaled)) < 1e-9*math.Abs(scaled) {
 			return d
@@ -56,14 +56,23 @@ func exponent(v float64, significant int) int {
 // Number returns v with so many digits after the point and thousands grouped. A
 // number too small for that, or too long to read, is written with an exponent.
 func Number(v float64, decimals int) string {
-	if math.IsNaN(v) || math.IsInf(v, 0) {
+	a := math.Abs(v)
+	switch {
+	case math.IsNaN(v) || math.IsInf(v, 0):
 		return Absent
-	}
-	if a := math.Abs(v); a != 0 && (a < 1e-4 && decimals > 6 || a >= 1e15) {
-		text := strconv.FormatFloat(v, 'e', 2, 64)
-		return strings.NewReplacer("e-0", "e-", "e+0", "e+").Replace(text)
+	case a >= 1e15:
+		return exponential(v, 2)
+	case v == 0 && decimals > 6:
+		return "0"
+	case a < 1e-4 && decimals > 6:
+		return exponential(v, max(decimals+exponent(v, 17), 0))
 	}
 	return group(strconv.FormatFloat(v, 'f', decimals, 64))
+}
+
+func exponential(v float64, decimals int) string {
+	text := strconv.FormatFloat(v, 'e', decimals, 64)
+	return strings.NewReplacer("e-0", "e-", "e+0", "e+").Replace(text)
 }
 
 // Count returns n with its thousands grouped: 36,887.

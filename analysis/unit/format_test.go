@@ -35,7 +35,7 @@ func TestFormat(t *testing.T) {
 		{0, "ratio", "0 %"},
 		{0, "B", "0 B"},
 		{math.Copysign(0, -1), "s", "0 s"},
-		{-1e-20, "count", "-1.00e-20"},
+		{-1e-20, "count", "-1e-20"},
 		{math.NaN(), "s", "–"},
 		{math.Inf(1), "count", "–"},
 	} {
@@ -56,6 +56,9 @@ func TestNumber(t *testing.T) {
 		{-0.001, 2, "0.00"}, // not "-0.00"
 		{0.05, 0, "0"},
 		{12, 1, "12.0"},
+		{2.7116e-6, 9, "2.712e-6"}, // as many digits as there would have been
+		{1e-12, 7, "1e-12"},        // and the first when there would have been none
+		{0, 14, "0"},
 	} {
 		if got := Number(c.v, c.decimals); got != c.want {
 			t.Errorf("Number(%v, %d) = %q, want %q", c.v, c.decimals, got, c.want)
