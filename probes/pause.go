@@ -49,8 +49,6 @@ func (p pause) Run(ctx context.Context, _ string, plan Plan, rec Recorder) error
 	if err != nil {
 		return err
 	}
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
 	floor := usualOverrun(ctx, min(s.interval, time.Millisecond))
 	epoch := time.Now()
 	h := newHeader(datasets.Pauses, "", "", epoch, plan)
@@ -81,34 +79,65 @@ func usualOverrun(ctx context.Context, sleep time.Duration) time.Duration {
 	return overruns[len(overruns)/2]
 }
 
+// mostPauses may wait to be recorded before watching has to wait for them.
+const mostPauses = 1024
+
+// watched is what watching gives beside the pauses.
+type watched struct {
+	overruns spread
+	span     time.Duration
+}
+
+// watch records the pauses that a goroutine of its own sees, so that a slow
+// recorder is not taken for a pause.
 func (p pause) watch(ctx context.Context, s schedule, epoch time.Time, rec Recorder) error {
-	var overruns spread
-	var row datasets.Pause
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	pauses := make(chan datasets.Pause, mostPauses)
+	var seen watched
+	go func() {
+		defer close(pauses)
+		seen = p.sleep(ctx, s, epoch, pauses)
+	}()
+	var err error
+	for row := range pauses { // to the end, so that the goroutine has ended too
+		if err != nil {
+			continue
+		}
+		if err = rec.Record(&row); err != nil {
+			stop()
+		}
+	}
+	if err != nil {
+		return err
+	}
+	return rec.End(append(seen.overruns.fields("overrun"),
+		count("wakes", seen.overruns.n), duration(datasets.KeyObserved, seen.span))...)
+}
+
+// sleep sleeps and wakes until the schedule is fulfilled or ctx is done. Each sleep
+// counts from the wake before it: no moment goes unwatched.
+func (p pause) sleep(ctx context.Context, s schedule, epoch time.Time, pauses chan<- datasets.Pause) (seen watched) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
 	blame := newSuspects()
 	start := time.Now()
 	now := start
-	for done := int64(0); !over(s, done, now.Sub(start)); done++ {
+	for !over(s, seen.overruns.n, now.Sub(start)) {
 		due := now.Add(s.interval)
 		if !sleepUntil(ctx, due) {
 			break
 		}
 		now = time.Now()
 		length := now.Sub(due)
-		overruns.add(length)
+		seen.overruns.add(length)
 		blame.look()
-		if length < p.least {
-			continue
+		if length >= p.least {
+			pauses <- datasets.Pause{At: datasets.Instant(due.Sub(epoch)), Length: length, Cause: blame.cause(length)}
 		}
-		row = datasets.Pause{At: datasets.Instant(due.Sub(epoch)), Length: length, Cause: blame.cause(length)}
-		if err := rec.Record(&row); err != nil {
-			return err
-		}
-		// What recording took is not slept, and so not watched.
-		now = time.Now()
-		blame.look()
 	}
-	trailer := append(overruns.fields("overrun"), count("wakes", overruns.n), duration(datasets.KeyObserved, now.Sub(start)))
-	return rec.End(trailer...)
+	seen.span = now.Sub(start)
+	return seen
 }
 
 // over reports whether the schedule is fulfilled after so many sleeps and so long.
