@@ -14,6 +14,7 @@ import (
 type Score struct {
 	Attempts       int64 // all but refused, invalid and lost-local ones
 	FalsePositives int64 // answered, but slower than the timeout
+	Runs           int64 // maximal runs of false positives, in order of due time
 	Undecided      int64 // never answered, but given up by us before the timeout
 	Firings        int64 // timeouts that fired: false positives and unanswered attempts
 
@@ -49,6 +50,7 @@ type player struct {
 	counts     Score
 	longest    time.Duration // wait of the undecided
 	disordered int64
+	inRun      bool // the attempt before was a false positive
 	timeouts   tally
 	detection  detection
 }
@@ -61,14 +63,19 @@ func newPlayer(e Estimator) *player {
 func (p *player) send(f *flight, at datasets.Instant) {
 	timeout := max(p.estimator.Timeout(at), 0)
 	p.detection.send(at, timeout)
+	slow := f.latency > timeout
 	switch f.fate {
 	case uncounted:
 		return
 	case answered:
-		if f.latency > timeout {
+		if slow {
 			p.counts.FalsePositives++
 			p.counts.Firings++
 		}
+		if slow && !p.inRun {
+			p.counts.Runs++
+		}
+		p.inRun = slow
 	case unanswered:
 		p.counts.Firings++
 		if f.latency < timeout {
