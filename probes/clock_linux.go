@@ -94,7 +94,7 @@ func (r *clockReader) watch(ctx context.Context, s schedule, rec Recorder) error
 	var skipped int64
 	for _, due := range s.all() {
 		at := start.Add(time.Duration(due))
-		if !sleepUntil(ctx, at) {
+		if !sleepUntil(ctx, at) || ctx.Err() != nil {
 			break
 		}
 		lateness := time.Since(at)

@@ -64,6 +64,8 @@ func (p pause) Run(ctx context.Context, _ string, plan Plan, rec Recorder) error
 // usualOverrun returns the median overrun of a few sleeps: what the instrument
 // itself adds to every pause.
 func usualOverrun(ctx context.Context, sleep time.Duration) time.Duration {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
 	overruns := make([]time.Duration, 0, calibration)
 	for len(overruns) < calibration {
 		due := time.Now().Add(sleep)
@@ -123,7 +125,7 @@ func (p pause) sleep(ctx context.Context, s schedule, epoch time.Time, pauses ch
 	blame := newSuspects()
 	start := time.Now()
 	now := start
-	for !over(s, seen.overruns.n, now.Sub(start)) {
+	for ctx.Err() == nil && !over(s, seen.overruns.n, now.Sub(start)) {
 		due := now.Add(s.interval)
 		if !sleepUntil(ctx, due) {
 			break
@@ -145,10 +147,13 @@ func over(s schedule, done int64, spent time.Duration) bool {
 	return s.count > 0 && done >= s.count || s.duration > 0 && spent >= s.duration
 }
 
-// sleepUntil returns at due or later, and false if ctx is done by then.
+// sleepUntil returns true at due or later, or false sooner if ctx is done.
 func sleepUntil(ctx context.Context, due time.Time) bool {
-	for left := time.Until(due); left > 0 && ctx.Err() == nil; left = time.Until(due) {
+	for {
+		left := time.Until(due)
+		if left <= 0 || ctx.Err() != nil {
+			return left <= 0
+		}
 		nap(min(left, longestNap))
 	}
-	return ctx.Err() == nil
 }
