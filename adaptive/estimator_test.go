@@ -39,7 +39,8 @@ func TestJacobsonVectors(t *testing.T) {
 		// One freeze after 200 equal samples, then its decay.
 		{
 			append(append(repeat(10, 200), 400), repeat(10, 28)...),
-			map[int]float64{200: 10, 201: 448.75, 202: 393.9, 205: 267.2, 211: 125.4, 220: 44.7, 229: 20.4}, .05,
+			map[int]float64{200: 10, 201: 448.75, 202: 393.9, 205: 267.2, 211: 125.4, 220: 44.7, 229: 20.4},
+			.05,
 		},
 	}
 	for _, tt := range tests {

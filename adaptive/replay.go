@@ -3,7 +3,6 @@ package adaptive
 import (
 	"time"
 
-	"github.com/tickmark/tickmark/analysis"
 	"github.com/tickmark/tickmark/datasets"
 )
 
@@ -29,5 +28,5 @@ func (r *Replay) Add(s *datasets.Sample) { r.timeline.add(s) }
 // Finish returns the score. Nothing is added after it.
 func (r *Replay) Finish() Score {
 	r.timeline.end()
-	return r.player.score(analysis.Level)
+	return r.player.score()
 }

@@ -14,11 +14,11 @@ import (
 	"github.com/tickmark/tickmark/datasets/spec/spectest"
 )
 
-func estimator(t testing.TB, text string) adaptive.Estimator {
-	t.Helper()
+func estimator(tb testing.TB, text string) adaptive.Estimator {
+	tb.Helper()
 	e, _, err := adaptive.Estimators().Parse("estimator", text)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return e
 }

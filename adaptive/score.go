@@ -87,12 +87,12 @@ func (p *player) send(f *flight, at datasets.Instant) {
 	p.timeouts.add(timeout)
 }
 
-func (p *player) score(level float64) Score {
+func (p *player) score() Score {
 	p.detection.end()
 	s := p.counts
-	s.Share = analysis.ClopperPearson(s.FalsePositives, s.Attempts, level)
+	s.Share = analysis.ClopperPearson(s.FalsePositives, s.Attempts, analysis.Level)
 	if s.Undecided > 0 {
-		s.Share.Hi = analysis.ClopperPearson(s.FalsePositives+s.Undecided, s.Attempts, level).Hi
+		s.Share.Hi = analysis.ClopperPearson(s.FalsePositives+s.Undecided, s.Attempts, analysis.Level).Hi
 		s.Warnings = append(s.Warnings, p.undecided())
 	}
 	s.Warnings = append(s.Warnings, s.Share.Warnings...)

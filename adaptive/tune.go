@@ -3,7 +3,6 @@ package adaptive
 import (
 	"time"
 
-	"github.com/tickmark/tickmark/analysis"
 	"github.com/tickmark/tickmark/datasets"
 )
 
@@ -60,7 +59,7 @@ func (t *Tuner) Add(s *datasets.Sample) { t.timeline.add(s) }
 func (t *Tuner) Finish() []Candidate {
 	t.timeline.end()
 	for i, p := range t.timeline.players {
-		t.candidates[i].Score = p.score(analysis.Level)
+		t.candidates[i].Score = p.score()
 	}
 	return t.candidates
 }

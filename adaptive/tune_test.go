@@ -17,11 +17,11 @@ import (
 	"github.com/tickmark/tickmark/datasets/spec"
 )
 
-func candidates(t testing.TB, listen time.Duration, samples []datasets.Sample, specs ...string) []adaptive.Candidate {
-	t.Helper()
+func candidates(tb testing.TB, listen time.Duration, samples []datasets.Sample, specs ...string) []adaptive.Candidate {
+	tb.Helper()
 	tuner, err := adaptive.NewTuner(specs, listen)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	for i := range samples {
 		tuner.Add(&samples[i])

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/tickmark/tickmark/analysis"
 	"github.com/tickmark/tickmark/analysis/unit"
 	"github.com/tickmark/tickmark/datasets"
 )
@@ -64,8 +63,8 @@ func (w *WhatIf) Finish(freezes []Span) Comparison {
 	slices.SortFunc(w.slow, inTime)
 	c := Comparison{
 		ShortAfter: w.short, LongAfter: w.long,
-		Short:  w.timeline.players[0].score(analysis.Level),
-		Long:   w.timeline.players[1].score(analysis.Level),
+		Short:  w.timeline.players[0].score(),
+		Long:   w.timeline.players[1].score(),
 		Bursts: bursts(w.slow),
 	}
 	c.Held, c.Freezes = held(w.slow, freezes)
@@ -127,10 +126,10 @@ func (c *Comparison) Sentences() []string {
 
 // where places the false positives of the shorter timeout.
 func (c *Comparison) where() string {
-	switch {
-	case c.Held == 0:
+	switch c.Held {
+	case 0:
 		return "in " + count(int64(len(c.Bursts)), "burst")
-	case c.Held == c.Short.FalsePositives:
+	case c.Short.FalsePositives:
 		return "all within " + c.frozen()
 	}
 	return fmt.Sprintf("%s of them within %s", unit.Count(c.Held), c.frozen())

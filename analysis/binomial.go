@@ -71,14 +71,5 @@ func (b binomial) below(k int64) float64 {
 	return sum
 }
 
-// above returns the probability of more than k, small terms first.
-func (b binomial) above(k int64) float64 {
-	sum := 0.0
-	for i := int64(len(b.mass)) - 1; i > k-b.first && i >= 0; i-- {
-		sum += b.mass[i]
-	}
-	return sum
-}
-
 // tail returns what is left on one side of an equal-tailed interval.
 func tail(level float64) float64 { return math.Max((1-level)/2, 0) }

@@ -9,11 +9,11 @@ import (
 	"github.com/tickmark/tickmark/analysis"
 )
 
-func newHDR(t testing.TB, lowest, highest time.Duration, digits int) *analysis.HDR {
-	t.Helper()
+func newHDR(tb testing.TB, lowest, highest time.Duration, digits int) *analysis.HDR {
+	tb.Helper()
 	h, err := analysis.NewHDR(lowest, highest, digits)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return h
 }
@@ -78,11 +78,11 @@ func TestHDRListing(t *testing.T) {
 	}
 }
 
-func encode(t testing.TB, h *analysis.HDR) string {
-	t.Helper()
+func encode(tb testing.TB, h *analysis.HDR) string {
+	tb.Helper()
 	text, err := h.Encode()
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return text
 }
