@@ -65,8 +65,14 @@ func tune() *Document {
 			Name: "estimators",
 			Columns: []Column{
 				{"estimator", ""},
-				{"false_positives", "ratio"}, {"false_positives_lo", "ratio"}, {"false_positives_hi", "ratio"},
-				{"detection_p50", "s"}, {"detection_p99", "s"}, {"retries_added", "ratio"}, {"collapses", ""}, {"stale", "s"},
+				{"false_positives", "ratio"},
+				{"false_positives_lo", "ratio"},
+				{"false_positives_hi", "ratio"},
+				{"detection_p50", "s"},
+				{"detection_p99", "s"},
+				{"retries_added", "ratio"},
+				{"collapses", ""},
+				{"stale", "s"},
 			},
 			Rows: [][]any{
 				{"quantile:factor=2,q=99.9%", .0004, .0001, .0009, .061, .418, .0004, false, nil},
@@ -84,14 +90,23 @@ func tune() *Document {
 
 // sweep is too wide for a line: long names above their rows, grids one below the other.
 func sweep() *Document {
-	columns := []Column{{"estimator", ""}}
-	for _, c := range []Column{
-		{"false_positives", "ratio"}, {"false_positives_iid_lo", "ratio"}, {"false_positives_iid_hi", "ratio"},
-		{"false_positives_lo", "ratio"}, {"false_positives_hi", "ratio"}, {"detection_p50", "s"}, {"detection_p99", "s"},
-		{"undecided", "count"}, {"retries_added", "ratio"}, {"collapses", ""}, {"stale", "ratio"}, {"pareto", ""}, {"chosen", ""},
-		{"timeout_p50", "s"}, {"timeout_p99", "s"},
-	} {
-		columns = append(columns, c)
+	columns := []Column{
+		{"estimator", ""},
+		{"false_positives", "ratio"},
+		{"false_positives_iid_lo", "ratio"},
+		{"false_positives_iid_hi", "ratio"},
+		{"false_positives_lo", "ratio"},
+		{"false_positives_hi", "ratio"},
+		{"detection_p50", "s"},
+		{"detection_p99", "s"},
+		{"undecided", "count"},
+		{"retries_added", "ratio"},
+		{"collapses", ""},
+		{"stale", "ratio"},
+		{"pareto", ""},
+		{"chosen", ""},
+		{"timeout_p50", "s"},
+		{"timeout_p99", "s"},
 	}
 	long := "quantile:factor=2,initial=1s,max=1m,min=10ms,q=99.9%,window=1m"
 	return &Document{Version: "0.1.0", Command: "tune", Tables: []Table{
@@ -117,10 +132,23 @@ func show() *Document {
 	return &Document{Version: "0.1.0", Command: "show", Tables: []Table{{
 		Name: "summary",
 		Columns: []Column{
-			{"target", ""}, {"samples", "count"}, {"replied", "count"}, {"late", "count"}, {"timed_out", "count"},
-			{"refused", "count"}, {"invalid", "count"}, {"lost_local", "count"},
-			{"p50", "s"}, {"p50_lo", "s"}, {"p50_hi", "s"}, {"p99", "s"}, {"p99_lo", "s"}, {"p99_hi", "s"},
-			{"p999", "s"}, {"p999_lo", "s"}, {"p999_hi", "s"},
+			{"target", ""},
+			{"samples", "count"},
+			{"replied", "count"},
+			{"late", "count"},
+			{"timed_out", "count"},
+			{"refused", "count"},
+			{"invalid", "count"},
+			{"lost_local", "count"},
+			{"p50", "s"},
+			{"p50_lo", "s"},
+			{"p50_hi", "s"},
+			{"p99", "s"},
+			{"p99_lo", "s"},
+			{"p99_hi", "s"},
+			{"p999", "s"},
+			{"p999_lo", "s"},
+			{"p999_hi", "s"},
 		},
 		Rows: [][]any{{
 			"127.0.0.1:7007", int64(1500), int64(1490), int64(7), int64(3), int64(0), int64(0), int64(0),
@@ -133,8 +161,14 @@ func storm() *Document {
 	return &Document{Version: "0.1.0", Command: "storm", Tables: []Table{{
 		Name: "policies", Caption: "one freeze of 2 s, 100 calls/s",
 		Columns: []Column{
-			{"policy", ""}, {"server", ""}, {"attempts", "count"}, {"amplification", "ratio"}, {"duplicates", "count"},
-			{"recovery", "s"}, {"verdict", ""}, {"note", ""},
+			{"policy", ""},
+			{"server", ""},
+			{"attempts", "count"},
+			{"amplification", "ratio"},
+			{"duplicates", "count"},
+			{"recovery", "s"},
+			{"verdict", ""},
+			{"note", ""},
 		},
 		Rows: [][]any{
 			{"retry:backoff=none,n=1", "fifo:workers=20", 60_000, 1.98, int64(4_321), nil, "collapses", nil},

@@ -349,3 +349,12 @@ func TestAbsentColumns(t *testing.T) {
 		}
 	}
 }
+
+// A sentence that could only be folded to a ribbon stands below its label instead.
+func TestSentencesAreNotFoldedToRibbons(t *testing.T) {
+	label, found := strings.Repeat("x", 80), strings.TrimSpace(strings.Repeat("word ", 16))
+	d := &Document{Tables: []Table{{Columns: []Column{{"check", ""}, {"found", ""}}, Rows: [][]any{{label, found}, {label, "ok"}}}}}
+	if out := write(t, "text", d, ""); !strings.Contains(out, "  "+label+"\n      "+found+"\n") {
+		t.Errorf("got\n%s", out)
+	}
+}

@@ -63,6 +63,7 @@ func TestParse(t *testing.T) {
 		"full:text=a=b:c,wait=1h0m0.5s":       {thing{time.Hour + time.Second/2, 0.999, "a=b:c", 4, false}, "full:n=4,on=false,share=99.9%,text=a=b:c,wait=1h0m0.5s"},
 		"full:text=,share=0.25":               {thing{time.Minute, 0.25, "", 4, false}, "full:n=4,on=false,share=25%,text=,wait=1m"},
 		"full:share=1e-7,text=µ s":            {thing{time.Minute, 1e-7, "µ s", 4, false}, "full:n=4,on=false,share=1e-07,text=µ s,wait=1m"},
+		`full:text="a,b"`:                     {thing{time.Minute, 0.999, "a,b", 4, false}, `full:n=4,on=false,share=99.9%,text="a,b",wait=1m`},
 		`full:text="C:\\tmp"`:                 {thing{time.Minute, 0.999, `C:\tmp`, 4, false}, `full:n=4,on=false,share=99.9%,text="C:\\tmp",wait=1m`},
 		"full:share=0.30000000000000004,n=10": {thing{time.Minute, 0.30000000000000004, "", 10, false}, "full:n=10,on=false,share=0.30000000000000004,text=,wait=1m"},
 	} {
