@@ -93,6 +93,7 @@ func (c *ClockSummary) follow(before, after reading) {
 // Summary returns the whole, with an interval for the width at level.
 func (c *ClockSummary) Summary(level float64) Clocks {
 	out := Clocks{N: int64(len(c.readings)), Width: c.widths.quantile(0.5, level), Steps: c.steps}
+	out.Warnings = out.Width.about("read width")
 	if c.without > 0 {
 		out.Warnings = append(out.Warnings, fmt.Sprintf("clocks: %d readings have no wall clock and are left out", c.without))
 	}

@@ -118,7 +118,7 @@ func TestClocksNoiseWithinTheWidthsIsNoStep(t *testing.T) {
 	}
 	var few analysis.ClockSummary
 	few.Add(h.read(1, 1))
-	if got := few.Summary(.95); len(got.Warnings) != 1 || analysis.Cell(got.Suspended) != nil {
+	if got := few.Summary(.95); len(got.Warnings) != 2 || analysis.Cell(got.Suspended) != nil {
 		t.Errorf("one reading: %+v", got)
 	}
 }

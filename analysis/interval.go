@@ -23,6 +23,15 @@ func Cell[T any](o datasets.Optional[T]) any {
 	return nil
 }
 
+// about returns the warnings of i, each saying what it is about.
+func (i Interval) about(what string) []string {
+	var out []string
+	for _, w := range i.Warnings {
+		out = append(out, what+" "+w)
+	}
+	return out
+}
+
 // Over returns the interval of i ÷ by, for a count that was seen over a length of
 // time or a number of trials.
 func (i Interval) Over(by float64) Interval {

@@ -97,5 +97,7 @@ func (o *OffsetSummary) Summary(level float64) Offsets {
 			out.Warnings = append(out.Warnings, fmt.Sprintf("offset: %s exchanges %s", unit.Count(w.n), w.what))
 		}
 	}
+	out.Warnings = append(out.Warnings, out.P50.about("offset")...)
+	out.Warnings = append(out.Warnings, out.P99Abs.about("|offset|")...)
 	return out
 }

@@ -32,7 +32,7 @@ func ClopperPearson(k, n int64, level float64) Interval {
 // upperShare returns the p at which k or fewer successes of n have the chance risk,
 // or 1−p, which keeps its digits when p is close to one.
 func upperShare(k, n int64, risk float64, complement bool) float64 {
-	if k >= n {
+	if k >= n || risk == 0 {
 		if complement {
 			return 0
 		}

@@ -93,6 +93,12 @@ func TestClopperPearsonAgainstBeta(t *testing.T) {
 	}
 }
 
+func TestClopperPearsonOfCertainty(t *testing.T) {
+	if lo, hi := limits(t, analysis.ClopperPearson(3, 10, 1)); lo > 1e-9 || hi < 1-1e-9 {
+		t.Errorf("[%v, %v], want everything", lo, hi)
+	}
+}
+
 func TestClopperPearsonOfNothing(t *testing.T) {
 	i := analysis.ClopperPearson(0, 0, .95)
 	checkCells(t, "0 of 0", i, nil, nil, nil)

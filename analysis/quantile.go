@@ -21,8 +21,11 @@ func NeededOneSided(q, level float64) int { return needed(q, 1-level) }
 
 // needed returns the least n for which q^n ≤ risk.
 func needed(q, risk float64) int {
-	if q <= 0 {
+	switch {
+	case q <= 0:
 		return 1
+	case q >= 1:
+		return math.MaxInt
 	}
 	n := math.Ceil(math.Log(risk) / math.Log(q))
 	if !(n < math.MaxInt32*1024) {
@@ -38,6 +41,9 @@ func needed(q, risk float64) int {
 // coverage (David and Nagaraja, Order Statistics, 2003, §7.1).
 func OrderRanks(n int, q, level float64) (lo, hi int, coverage float64) {
 	risk := tail(level)
+	if risk == 0 {
+		return 0, n + 1, 1
+	}
 	b := newBinomial(int64(n), q)
 	lo, hi = int(b.first), int(b.first)+len(b.mass)
 	below, above := 0.0, 0.0
@@ -82,8 +88,11 @@ func QuantileName(q float64) string {
 // second, 0 if unknown.
 func tooFew(q, level float64, n int, rate float64) string {
 	want := NeededN(q, level)
+	if want == math.MaxInt {
+		return QuantileName(q) + ": no number of samples gives it limits"
+	}
 	text := fmt.Sprintf("%s: needs %s samples, has %s", QuantileName(q), unit.Count(int64(want)), unit.Count(int64(n)))
-	if rate > 0 && want < math.MaxInt {
+	if rate > 0 {
 		text += fmt.Sprintf(" (measure %s more at this rate)", Wait(float64(want-n)/rate))
 	}
 	return text

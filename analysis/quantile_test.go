@@ -169,6 +169,8 @@ func TestQuantileIsRefusedBelowTheNeededN(t *testing.T) {
 	}
 	var none analysis.Latencies
 	checkWarning(t, none.Quantile(.5, .95), "p50: needs 6 samples, has 0")
+	checkWarning(t, l.Quantile(1, .95), "p100: no number of samples gives it limits")
+	checkWarning(t, l.Quantile(.5, 1), "p50: no number of samples gives it limits")
 }
 
 func TestQuantileIsAbsentWhereListeningEnded(t *testing.T) {
