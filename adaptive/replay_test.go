@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/tickmark/tickmark/adaptive"
 	"github.com/tickmark/tickmark/datasets"
 	"github.com/tickmark/tickmark/datasets/spec/spectest"
@@ -114,18 +116,22 @@ func TestDetectionOfAFixedTimeout(t *testing.T) {
 	checkNear(t, "timeout mean", s.TimeoutMean, .050, 1e-12)
 }
 
-// scripted sets timeouts by a list and remembers what it was told.
+// scripted sets timeouts by a list and keeps a log of what it was asked and told.
 type scripted struct {
 	timeouts []time.Duration
-	asked    []datasets.Instant
-	told     []adaptive.Observation
+	asked    int
+	log      []string
 }
 
 func (s *scripted) Timeout(at datasets.Instant) time.Duration {
-	s.asked = append(s.asked, at)
-	return s.timeouts[(len(s.asked)-1)%len(s.timeouts)]
+	s.log = append(s.log, fmt.Sprint("ask ", int64(at)))
+	s.asked++
+	return s.timeouts[(s.asked-1)%len(s.timeouts)]
 }
-func (s *scripted) Observe(o adaptive.Observation) { s.told = append(s.told, o) }
+
+func (s *scripted) Observe(o adaptive.Observation) {
+	s.log = append(s.log, fmt.Sprintf("tell %d: attempt %d took %d, censored %v", o.At, o.Attempt, o.Latency, o.Censored))
+}
 
 // The twin walks through the definition: for many crash instants, the least firing of
 // every attempt due later.
@@ -182,19 +188,36 @@ func TestReplayIsCausal(t *testing.T) {
 		sample(4, 130, 1), // all are known
 	}
 	s := replay(e, 100, samples)
-	want := []adaptive.Observation{
-		{At: 30, Latency: 20, Attempt: 1},
-		{At: 35, Latency: 5, Attempt: 2},
-		{At: 120, Latency: 100, Censored: true, Attempt: 1},
+	want := []string{
+		"ask 10", "ask 20", "tell 30: attempt 1 took 20, censored false", "ask 30", "ask 31",
+		"tell 35: attempt 2 took 5, censored false", "tell 120: attempt 1 took 100, censored true", "ask 130",
 	}
-	if !slices.Equal(e.told, want) {
-		t.Errorf("told %+v\nwant %+v", e.told, want)
-	}
-	if asked := []datasets.Instant{10, 20, 30, 31, 130}; !slices.Equal(e.asked, asked) {
-		t.Errorf("asked at %v, want %v", e.asked, asked)
+	if diff := cmp.Diff(want, e.log); diff != "" {
+		t.Error(diff)
 	}
 	if s.Attempts != 4 || s.Firings != 1 || s.FalsePositives != 0 || s.Undecided != 1 {
 		t.Errorf("%+v", s)
+	}
+}
+
+func TestReplayWithoutListen(t *testing.T) {
+	e := &scripted{timeouts: []time.Duration{1}}
+	bounded := lost(1, 20)
+	bounded.Deadline = datasets.Some(time.Duration(15))
+	s := replay(e, 0, []datasets.Sample{
+		lost(0, 10), // nothing is ever known of it
+		bounded,     // was not answered within its deadline
+		sample(2, 40, 1),
+	})
+	want := []string{"ask 10", "ask 20", "tell 35: attempt 1 took 15, censored true", "ask 40"}
+	if diff := cmp.Diff(want, e.log); diff != "" {
+		t.Error(diff)
+	}
+	if s.Attempts != 3 || s.Firings != 2 || s.Undecided != 1 {
+		t.Errorf("%+v", s)
+	}
+	if want := "replay: 1 of 3 attempts had no answer within a time the trace does not tell, and the timeout was longer: undecided"; s.Warnings[0] != want {
+		t.Errorf("warning %q, want %q", s.Warnings[0], want)
 	}
 }
 
@@ -379,9 +402,11 @@ func TestRowOrderDoesNotMatter(t *testing.T) {
 		t.Fatal("both orders are the same")
 	}
 	for _, text := range adaptives() {
-		a, b := replay(estimator(t, text), listen, samples), replay(estimator(t, text), listen, recorded)
-		if fmt.Sprintf("%+v", a) != fmt.Sprintf("%+v", b) {
-			t.Errorf("%s: by due time %+v\nas recorded %+v", text, a, b)
+		for _, listen := range []time.Duration{listen, 0} { // 0 is unknown
+			a, b := replay(estimator(t, text), listen, samples), replay(estimator(t, text), listen, recorded)
+			if fmt.Sprintf("%+v", a) != fmt.Sprintf("%+v", b) {
+				t.Errorf("%s, listen %v: by due time %+v\nas recorded %+v", text, listen, a, b)
+			}
 		}
 	}
 }

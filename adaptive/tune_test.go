@@ -97,6 +97,45 @@ func TestDecideOnTheLesson(t *testing.T) {
 	}
 }
 
+func TestParetoFront(t *testing.T) {
+	at := func(falsePositives int64, p99 float64) adaptive.Candidate {
+		return adaptive.Candidate{Text: fmt.Sprint(falsePositives, p99), Score: adaptive.Score{
+			Attempts: 1000, FalsePositives: falsePositives, DetectionP99: datasets.Some(p99),
+		}}
+	}
+	want := map[string]bool{}
+	var all []adaptive.Candidate
+	for _, c := range []struct {
+		falsePositives int64
+		p99            float64
+		pareto         bool
+	}{{0, .5, true}, {0, .6, false}, {1, .5, false}, {5, .1, true}, {5, .1, true}, {6, .2, false}, {100, .05, true}} {
+		all = append(all, at(c.falsePositives, c.p99))
+		want[all[len(all)-1].Text] = c.pareto
+	}
+	never := adaptive.Candidate{Text: "never noticed"}
+	for _, c := range adaptive.Decide(append(all, never), atMost(.1)).Candidates {
+		if c.Pareto != want[c.Text] {
+			t.Errorf("%s: %v", c.Text, c.Pareto)
+		}
+	}
+}
+
+// The least n that shows a share with none seen is that of an order statistic: both
+// ask when (1−share)^n falls to .025.
+func TestDecideNeedsAsManyAsAnOrderStatistic(t *testing.T) {
+	samples := make([]datasets.Sample, 3688)
+	for i := range samples {
+		samples[i] = sample(i, time.Duration(i)*time.Millisecond, time.Millisecond)
+	}
+	for n, missing := range map[int]bool{3687: true, 3688: false} {
+		tuning := adaptive.Decide(candidates(t, time.Second, samples[:n], "fixed"), adaptive.Goal{})
+		if got := len(tuning.Warnings) > 0; got != missing {
+			t.Errorf("%d attempts: warnings %q", n, tuning.Warnings)
+		}
+	}
+}
+
 func TestDecideSaysWhatIsMissing(t *testing.T) {
 	samples := freeze(3)
 	all := candidates(t, 5*time.Second, samples, "fixed:after=50ms", "fixed:after=410ms")

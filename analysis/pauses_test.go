@@ -47,5 +47,10 @@ func TestPausesNone(t *testing.T) {
 	if got := unknown.Summary(.95); len(got.Warnings) != 1 || analysis.Cell(got.Share) != nil {
 		t.Errorf("without a time observed: %+v", got)
 	}
-	checkCells(t, "per hour", unknown.Summary(.95).PerHour, nil, nil, nil)
+	unknown.Add(&datasets.Pause{At: datasets.Instant(5 * time.Second), Length: time.Second})
+	unknown.Add(&datasets.Pause{At: datasets.Instant(14 * time.Second), Length: time.Second})
+	if share, _ := unknown.Summary(.95).Share.Value(); share != .2 {
+		t.Errorf("two pauses of 1 s between 5 s and 15 s: share %v", share)
+	}
+	checkCells(t, "per hour", new(analysis.PauseSummary).Summary(.95).PerHour, nil, nil, nil)
 }
