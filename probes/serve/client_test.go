@@ -19,31 +19,31 @@ import (
 const patience = 20 * time.Second
 
 // start serves both protocols on loopback with the faults, seed 1, until the test ends.
-func start(t testing.TB, faults ...string) *serve.Server {
-	t.Helper()
-	return startAt(t, "127.0.0.1:0", faults...)
+func start(tb testing.TB, faults ...string) *serve.Server {
+	tb.Helper()
+	return startAt(tb, "127.0.0.1:0", faults...)
 }
 
-func startAt(t testing.TB, addr string, faults ...string) *serve.Server {
-	t.Helper()
+func startAt(tb testing.TB, addr string, faults ...string) *serve.Server {
+	tb.Helper()
 	cfg := serve.Config{UDP: addr, NTP: addr, Seed: 1}
 	for _, text := range faults {
 		f, _, err := serve.Faults().Parse("fault", text)
 		if err != nil {
-			t.Fatal(err)
+			tb.Fatal(err)
 		}
 		cfg.Faults = append(cfg.Faults, f)
 	}
 	s, err := serve.Start(cfg)
 	if errors.Is(err, syscall.EADDRNOTAVAIL) || errors.Is(err, syscall.EAFNOSUPPORT) {
-		t.Skipf("this host has no %s", addr)
+		tb.Skipf("this host has no %s", addr)
 	}
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	t.Cleanup(func() {
+	tb.Cleanup(func() {
 		if err := s.Close(); err != nil {
-			t.Error(err)
+			tb.Error(err)
 		}
 	})
 	return s
@@ -56,17 +56,17 @@ type client struct {
 	buf []byte
 }
 
-func dial(t testing.TB, to netip.AddrPort) *client {
-	t.Helper()
+func dial(tb testing.TB, to netip.AddrPort) *client {
+	tb.Helper()
 	c, err := stamp.Dial(netip.AddrPort{}, to)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	t.Cleanup(func() { c.Close() })
+	tb.Cleanup(func() { c.Close() })
 	if err := c.SetReadDeadline(time.Now().Add(patience)); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	return &client{t, c, make([]byte, 65535)}
+	return &client{tb, c, make([]byte, 65535)}
 }
 
 func (c *client) send(b []byte) {
@@ -86,8 +86,8 @@ func (c *client) receive() ([]byte, stamp.Arrival) {
 	return c.buf[:a.N], a
 }
 
-// request is a client's NTP request: version 4, mode 3. The transmit field is a
-// number, as RFC 9109-minded clients do it; T1 is kept here.
+// request is a client's NTP request: version 4, mode 3. The transmit field is any
+// number, as a client that does not give its time away would fill it.
 func request(transmit uint64) []byte {
 	p := protocol.Packet{Settings: 4<<3 | 3, Poll: 6, TxTimeSec: uint32(transmit >> 32), TxTimeFrac: uint32(transmit)}
 	b, err := p.Bytes()

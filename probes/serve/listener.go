@@ -128,7 +128,8 @@ func (l *listener) send(b []byte, n int, to netip.AddrPort, t *treatment) {
 }
 
 // freeze returns when the server is not frozen, and has the next read end when the
-// next freeze begins. While it waits nobody reads the socket.
+// next freeze begins. While it waits nobody reads the socket. A freeze that a busy
+// host lets begin late lasts no less for it.
 func (l *listener) freeze() {
 	if len(l.freezes) == 0 {
 		return
@@ -144,7 +145,7 @@ func (l *listener) freeze() {
 			return
 		}
 		began := time.Now()
-		timer := time.NewTimer(end - began.Sub(l.start))
+		timer := time.NewTimer(end - start)
 		select {
 		case <-timer.C:
 			l.tally.froze(Freeze{Start: began, Length: time.Since(began)})

@@ -62,11 +62,11 @@ func TestNTPShort(t *testing.T) {
 	}
 }
 
-func newTestNTP(t testing.TB) *ntpService {
-	t.Helper()
+func newTestNTP(tb testing.TB) *ntpService {
+	tb.Helper()
 	s, err := newNTPService(1, time.Now())
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return s
 }

@@ -93,6 +93,24 @@ func TestDelayLineIsBoundedAndInOrder(t *testing.T) {
 	}
 }
 
+func TestTheTailOfADelayIsCutOff(t *testing.T) {
+	draw, _ := distribution("lognormal", 10)
+	d := delay{back: maxDelay, draw: draw}
+	rng := rand.New(rand.NewPCG(1, 1))
+	longest := time.Duration(0)
+	for range 1000 {
+		var made treatment
+		d.afflict(&made, rng)
+		if made.back < 0 || made.back > maxDelay || made.out != 0 {
+			t.Fatalf("out %v, back %v, want 0 and at most %v", made.out, made.back, maxDelay)
+		}
+		longest = max(longest, made.back)
+	}
+	if longest != maxDelay { // half of all draws are above the median
+		t.Errorf("the longest of 1000 is %v, want %v", longest, maxDelay)
+	}
+}
+
 func TestOldFreezesAreForgotten(t *testing.T) {
 	l := &listener{line: newDelayLine(nil)}
 	for i := range 3*maxFreezes + 10 {

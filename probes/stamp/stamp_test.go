@@ -15,37 +15,37 @@ import (
 )
 
 // pair returns a listening socket and one connected to it.
-func pair(t testing.TB, addr string) (server, client *stamp.Conn) {
-	t.Helper()
+func pair(tb testing.TB, addr string) (server, client *stamp.Conn) {
+	tb.Helper()
 	server, err := stamp.Listen(addr)
 	if errors.Is(err, syscall.EADDRNOTAVAIL) || errors.Is(err, syscall.EAFNOSUPPORT) {
-		t.Skipf("this host has no %s", addr)
+		tb.Skipf("this host has no %s", addr)
 	}
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	t.Cleanup(func() { server.Close() })
+	tb.Cleanup(func() { server.Close() })
 	client, err = stamp.Dial(netip.AddrPort{}, server.LocalAddr())
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	t.Cleanup(func() { client.Close() })
+	tb.Cleanup(func() { client.Close() })
 	return server, client
 }
 
-func read(t testing.TB, c *stamp.Conn, buf []byte) stamp.Arrival {
-	t.Helper()
+func read(tb testing.TB, c *stamp.Conn, buf []byte) stamp.Arrival {
+	tb.Helper()
 	a, err := c.Read(buf)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return a
 }
 
-func write(t testing.TB, c *stamp.Conn, b []byte) {
-	t.Helper()
+func write(tb testing.TB, c *stamp.Conn, b []byte) {
+	tb.Helper()
 	if _, err := c.Write(b); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 }
 
