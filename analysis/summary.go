@@ -60,7 +60,8 @@ func (s *Summary) readTrips(rows datasets.Stream) (finish func()) {
 	trips := newTrips(s.Header)
 	var sample datasets.Sample
 	for rows.Next(&sample) {
-		trips.add(&sample)
+		trips.Add(&sample)
+		trips.Latencies.Add(&sample)
 	}
 	return func() { s.setTrips(trips) }
 }
@@ -70,7 +71,8 @@ func (s *Summary) readExchanges(rows datasets.Stream) (finish func()) {
 	offsets := NewOffsetSummary(s.Header)
 	var e datasets.Exchange
 	for rows.Next(&e) {
-		trips.add(&e.Sample)
+		trips.Add(&e.Sample)
+		trips.Latencies.Add(&e.Sample)
 		offsets.Add(&e)
 	}
 	return func() {
@@ -116,11 +118,6 @@ func newTrips(h *datasets.Header) *TripSummary {
 		t.Latencies.Listen = datasets.Some(d)
 	}
 	return t
-}
-
-func (t *TripSummary) add(s *datasets.Sample) {
-	t.Counts.Add(s)
-	t.Latencies.Add(s)
 }
 
 func (s *Summary) setTrips(t *TripSummary) {

@@ -9,37 +9,26 @@ import (
 // headers they come from. Tables without a row are left out.
 func Tables(summaries ...*Summary) []report.Table {
 	var tables []report.Table
-	for _, t := range []report.Table{
-		summaryTable(), offsetTable(), budgetTable(), pauseTable(), clockTable(), stepTable(), headerTable(),
+	for _, of := range []struct {
+		table report.Table
+		rows  func(*Summary) [][]any
+	}{
+		{summaryTable(), (*Summary).tripRows},
+		{offsetTable(), (*Summary).offsetRows},
+		{budgetTable(), (*Summary).budgetRows},
+		{pauseTable(), (*Summary).pauseRows},
+		{clockTable(), (*Summary).clockRows},
+		{stepTable(), (*Summary).stepRows},
+		{headerTable(), (*Summary).headerRows},
 	} {
 		for _, s := range summaries {
-			t.Rows = append(t.Rows, s.rows(t.Name)...)
+			of.table.Rows = append(of.table.Rows, of.rows(s)...)
 		}
-		if len(t.Rows) > 0 {
-			tables = append(tables, t)
+		if len(of.table.Rows) > 0 {
+			tables = append(tables, of.table)
 		}
 	}
 	return tables
-}
-
-func (s *Summary) rows(table string) [][]any {
-	switch {
-	case table == "header":
-		return s.headerRows()
-	case s.Trips != nil && table == "summary":
-		return [][]any{s.tripRow()}
-	case s.Offsets != nil && table == "offsets":
-		return [][]any{s.offsetRow()}
-	case s.Offsets != nil && table == "budget":
-		return s.budgetRows()
-	case s.Pauses != nil && table == "pauses":
-		return [][]any{s.pauseRow()}
-	case s.Clocks != nil && table == "clocks":
-		return [][]any{s.clockRow()}
-	case s.Clocks != nil && table == "steps":
-		return s.stepRows()
-	}
-	return nil
 }
 
 // target returns what was measured, or the trace's name if it does not say.
@@ -61,13 +50,16 @@ func summaryTable() report.Table {
 	return t
 }
 
-func (s *Summary) tripRow() []any {
+func (s *Summary) tripRows() [][]any {
+	if s.Trips == nil {
+		return nil
+	}
 	c := s.Trips.Counts
 	row := []any{s.target(), c.Samples, c.Replied, c.Late, c.TimedOut, c.Refused, c.Invalid, c.LostLocal}
 	for _, q := range s.Trips.Quantiles {
 		row = appendInterval(row, q)
 	}
-	return row
+	return [][]any{row}
 }
 
 func offsetTable() report.Table {
@@ -78,13 +70,16 @@ func offsetTable() report.Table {
 	return t
 }
 
-func (s *Summary) offsetRow() []any {
+func (s *Summary) offsetRows() [][]any {
 	o := s.Offsets
+	if o == nil {
+		return nil
+	}
 	row := appendInterval(appendInterval([]any{s.target(), o.N}, o.P50), o.P99Abs)
 	if best, ok := o.Best.Value(); ok {
-		return append(row, best.Offset, best.Seconds)
+		return [][]any{append(row, best.Offset, best.Seconds)}
 	}
-	return append(row, nil, nil)
+	return [][]any{append(row, nil, nil)}
 }
 
 func budgetTable() report.Table {
@@ -94,6 +89,9 @@ func budgetTable() report.Table {
 }
 
 func (s *Summary) budgetRows() [][]any {
+	if s.Offsets == nil {
+		return nil
+	}
 	best, _ := s.Offsets.Best.Value()
 	var rows [][]any
 	for _, term := range best.Terms {
@@ -110,30 +108,41 @@ func pauseTable() report.Table {
 	return t
 }
 
-func (s *Summary) pauseRow() []any {
+func (s *Summary) pauseRows() [][]any {
 	p := s.Pauses
+	if p == nil {
+		return nil
+	}
 	var observed any
 	if d, ok := s.Header.Duration(datasets.KeyObserved); ok {
 		observed = d.Seconds()
 	}
-	return appendInterval([]any{s.Name, p.Count, Cell(p.Longest), Cell(p.Share), observed}, p.PerHour)
+	return [][]any{appendInterval([]any{s.Name, p.Count, Cell(p.Longest), Cell(p.Share), observed}, p.PerHour)}
 }
 
 func clockTable() report.Table {
 	return report.Table{Name: "clocks", Caption: "Rates and steps are positive when the clock loses", Columns: []report.Column{
-		{Name: "trace"}, {Name: "readings", Unit: "count"}, {Name: "steps", Unit: "count"},
-		{Name: "realtime_vs_monotonic", Unit: "ppm"}, {Name: "realtime_vs_monotonic_bound", Unit: "ppm"},
-		{Name: "monotonic_vs_raw", Unit: "ppm"}, {Name: "monotonic_vs_raw_bound", Unit: "ppm"},
-		{Name: "suspended", Unit: "s"}, {Name: "read_width_p50", Unit: "s"},
+		{Name: "trace"},
+		{Name: "readings", Unit: "count"},
+		{Name: "steps", Unit: "count"},
+		{Name: "realtime_vs_monotonic", Unit: "ppm"},
+		{Name: "realtime_vs_monotonic_bound", Unit: "ppm"},
+		{Name: "monotonic_vs_raw", Unit: "ppm"},
+		{Name: "monotonic_vs_raw_bound", Unit: "ppm"},
+		{Name: "suspended", Unit: "s"},
+		{Name: "read_width_p50", Unit: "s"},
 	}}
 }
 
-func (s *Summary) clockRow() []any {
+func (s *Summary) clockRows() [][]any {
 	c := s.Clocks
-	return []any{
+	if c == nil {
+		return nil
+	}
+	return [][]any{{
 		s.Name, c.N, int64(len(c.Steps)), Cell(c.RealtimeVsMonotonic.PPM), Cell(c.RealtimeVsMonotonic.Bound),
 		Cell(c.MonotonicVsRaw.PPM), Cell(c.MonotonicVsRaw.Bound), Cell(c.Suspended), Cell(c.Width.Value),
-	}
+	}}
 }
 
 func stepTable() report.Table {
@@ -143,6 +152,9 @@ func stepTable() report.Table {
 }
 
 func (s *Summary) stepRows() [][]any {
+	if s.Clocks == nil {
+		return nil
+	}
 	var rows [][]any
 	for _, step := range s.Clocks.Steps {
 		rows = append(rows, []any{s.Name, step.At, step.Size, step.Bound})

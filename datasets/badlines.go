@@ -33,5 +33,9 @@ func (b *badLines) warnings(name string) []string {
 	for i, p := range b.first {
 		places[i] = fmt.Sprintf("line %d: %s", p.Line, p.Msg)
 	}
-	return []string{fmt.Sprintf("%s: %d lines could not be read and are left out: %s", name, b.count, strings.Join(places, "; "))}
+	what := "1 line could not be read and is left out"
+	if b.count > 1 {
+		what = fmt.Sprintf("%d lines could not be read and are left out", b.count)
+	}
+	return []string{fmt.Sprintf("%s: %s: %s", name, what, strings.Join(places, "; "))}
 }

@@ -44,7 +44,7 @@ func TestCSVKeepsNanosecondsAndLoss(t *testing.T) {
 	if diff := cmp.Diff(want, got, cmp.AllowUnexported(row{})); diff != "" || s.Err() != nil {
 		t.Error(diff, s.Err())
 	}
-	if diff := cmp.Diff([]string{`x.csv: 1 lines could not be read and are left out: line 5: "x": want a decimal number`}, s.Warnings()); diff != "" {
+	if diff := cmp.Diff([]string{`x.csv: 1 line could not be read and is left out: line 5: "x": want a decimal number`}, s.Warnings()); diff != "" {
 		t.Error(diff)
 	}
 }
