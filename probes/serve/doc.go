@@ -27,12 +27,13 @@
 //	                     θ grows by (O−B)/2, δ by O+B
 //	reorder:by=X         a share of replies leaves X after T3
 //	freeze:for=P         T3 − T2 grows by what is left of the freeze: θ and δ stay, the
-//	                     client waits. In the echo ServerQueued shows it.
+//	                     client waits. In the echo it is in ServerQueued.
 //	t3-before-t2:by=X    T3 alone is X early: θ falls by X/2, δ grows by X
 //
 // What a delay's timer fires late is spent before T3, so it is server time (T3 − T2)
 // and falsifies neither θ nor δ. The same holds for the echo's ServerReceived and
 // ServerSent, which are on the monotonic clock: offset and drift leave them alone,
-// delay and t3-before-t2 do not. A reply that is on its way back is in the network:
+// delay and t3-before-t2 do not: what a client saw is at least the path with its
+// delays + ServerQueued + (ServerSent − ServerReceived). A reply that is on its way back is in the network:
 // a freeze of the server does not hold it up.
 package serve

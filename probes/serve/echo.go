@@ -19,9 +19,9 @@ func (e *echoService) answer(b []byte, n int, a *stamp.Arrival, t *treatment) in
 	p, _ := echo.Parse(b[:n]) // accepted before
 	wall, _ := a.Wall.UnixNanos()
 	p.Reply = true
-	p.ServerReceived = int64(a.Mono.Sub(e.start) + t.out)
+	p.ServerReceived = int64(t.had)
 	p.ServerReceivedWall = wall + int64(t.received())
-	p.ServerQueued = int64(a.Waited)
+	p.ServerQueued = int64(t.had - t.arrived - t.out)
 	if t.forged {
 		p.Session = ^p.Session
 	}

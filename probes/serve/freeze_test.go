@@ -52,6 +52,31 @@ func TestAFreezeIsNoOffset(t *testing.T) {
 	}
 }
 
+// A request is on its way for as long as it is told to be, frozen server or not.
+// Then it waits, if need be, and way out, wait, server and way back add up to no
+// more than the client saw.
+func TestAFreezeAndADelayDoNotMix(t *testing.T) {
+	s := start(t, "freeze:after=20ms,for=100ms,every=200ms", "delay:out=10ms,back=5ms")
+	c := dial(t, s.UDPAddr())
+	var waited, unhindered bool
+	for seq := uint64(0); !waited || !unhindered; seq++ {
+		sent := time.Now()
+		c.send(ping(seq))
+		p, a := c.pong()
+		inside, queued := time.Duration(p.ServerSent-p.ServerReceived), time.Duration(p.ServerQueued)
+		waited, unhindered = waited || queued > 50*time.Millisecond, unhindered || queued == 0
+		if had := time.Duration(p.ServerReceived) % (200 * time.Millisecond); had >= 20*time.Millisecond && had < 120*time.Millisecond {
+			t.Fatalf("had at %v, in a freeze", time.Duration(p.ServerReceived))
+		}
+		if inside < 0 || queued < 0 {
+			t.Fatalf("queued for %v, inside for %v", queued, inside)
+		}
+		if path := a.Mono.Sub(sent) - inside - queued; path < 15*time.Millisecond-time.Millisecond { // two clocks, as above
+			t.Fatalf("%v on the way, want the 15ms of the delays", path)
+		}
+	}
+}
+
 func TestBothListenersFreezeAgainAndAgain(t *testing.T) {
 	s := start(t, "freeze:after=0s,for=5ms,every=10ms")
 	udp, ntp := dial(t, s.UDPAddr()), dial(t, s.NTPAddr())

@@ -90,8 +90,8 @@ func (l *listener) handle() {
 		l.tally.ignored.Add(1)
 		return
 	}
-	arrived := a.Mono.Sub(l.start) - a.Waited
-	*t = treatment{arrived: arrived}
+	read := a.Mono.Sub(l.start)
+	*t = treatment{arrived: read - a.Waited, had: read}
 	for _, f := range l.faults {
 		f.afflict(t, f.rng)
 	}
@@ -99,14 +99,14 @@ func (l *listener) handle() {
 		l.tally.lost.Add(1)
 		return
 	}
+	if t.out > 0 {
+		// The server has a request when it has arrived and somebody reads it.
+		t.had = l.freezes.thawed(max(read, t.arrived+t.out))
+	}
 	n := l.service.answer(l.buf, a.N, a, t)
 	if t.out+t.back == 0 {
 		l.send(l.buf, n, a.From, t)
-		return
-	}
-	// The server has the request when it has arrived and somebody reads it.
-	had := l.freezes.thawed(max(arrived+t.out, a.Mono.Sub(l.start)))
-	if !l.line.add(l.start.Add(had+t.back), l, n) {
+	} else if !l.line.add(l.start.Add(t.had+t.back), l, n) {
 		l.tally.crowded.Add(1)
 	}
 }

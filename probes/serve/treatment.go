@@ -5,7 +5,8 @@ import "time"
 // treatment is what the faults do to one exchange. The zero treatment is honest
 // service; each fault adds to it.
 type treatment struct {
-	arrived time.Duration // since the server's start; what the faults may go by
+	arrived time.Duration // of the request at the socket, since the server's start
+	had     time.Duration // when the server has it, likewise: arrived, out passed and read
 
 	lost      bool          // no reply
 	out, back time.Duration // the path takes longer by these, before T2 and after T3
