@@ -1,0 +1,65 @@
+package main
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tickmark/tickmark/adaptive"
+	"github.com/tickmark/tickmark/analysis/report"
+	"github.com/tickmark/tickmark/datasets"
+	"github.com/tickmark/tickmark/datasets/spec"
+	"github.com/tickmark/tickmark/plots"
+	"github.com/tickmark/tickmark/probes"
+	"github.com/tickmark/tickmark/probes/serve"
+)
+
+// kinds maps what `tickmark list` takes to the rows it prints.
+func kinds() map[string]func() [][]any {
+	return map[string]func() [][]any{
+		"probes":     func() [][]any { return entries(probes.Probes()) },
+		"estimators": func() [][]any { return entries(adaptive.Estimators()) },
+		"formats":    func() [][]any { return entries(datasets.Formats()) },
+		"figures":    func() [][]any { return entries(plots.Figures()) },
+		"faults":     func() [][]any { return entries(serve.Faults()) },
+	}
+}
+
+func entries[T any](table spec.Table[T]) [][]any {
+	var rows [][]any
+	for _, e := range table {
+		var options []string
+		for _, o := range e.Options() {
+			options = append(options, o.Name+"="+o.Default)
+		}
+		rows = append(rows, []any{e.Name, strings.Join(options, ","), e.Summary})
+	}
+	return rows
+}
+
+func newListVerb(s *streams) *cobra.Command {
+	out := &output{}
+	names := slices.Sorted(maps.Keys(kinds()))
+	cmd := &cobra.Command{
+		Use:       "list KIND",
+		Short:     "Name everything of a kind: " + strings.Join(names, ", "),
+		Example:   "  tickmark list estimators\n  tickmark list probes -f json\n  tickmark list faults",
+		Args:      cobra.ExactArgs(1),
+		ValidArgs: names,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			rows, ok := kinds()[args[0]]
+			if !ok {
+				return spec.Unknown("kind", args[0], names)
+			}
+			return out.write(s, cmd.Name(), nil, nil, report.Table{
+				Name:    args[0],
+				Columns: []report.Column{{Name: "name"}, {Name: "options"}, {Name: "summary"}},
+				Rows:    rows(),
+			})
+		},
+	}
+	out.flags(cmd)
+	return cmd
+}

@@ -1,0 +1,78 @@
+package main
+
+import (
+	"io"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tickmark/tickmark/plots"
+)
+
+func newPlotVerb(s *streams) *cobra.Command {
+	in, file, theme := &input{}, "", "light"
+	cmd := &cobra.Command{
+		Use:   "plot FIGURE TRACE...",
+		Short: "Draw one figure: " + strings.Join(plots.Figures().Names(), ", "),
+		Long: `Draws one figure of one or more traces, as SVG to standard output or to -o, whose name says
+the form: .svg, .png, or .csv for the numbers that are drawn.`,
+		Example: `  tickmark plot survival api.trace > survival.svg
+  tickmark plot rtt api.trace -o rtt.png --theme dark
+  tickmark plot 'timeout:estimator="jacobson:k=4"' api.trace -o timeout.svg`,
+		Args: cobra.MinimumNArgs(2),
+		RunE: func(_ *cobra.Command, args []string) error {
+			write, err := chartWriter(file, theme)
+			if err != nil {
+				return err
+			}
+			chart, err := drawFigure(s, in, args[0], args[1:])
+			if err != nil {
+				return err
+			}
+			draw := func(w io.Writer) error { return write(chart, w) }
+			if file == "" {
+				return draw(s.out)
+			}
+			return replaceFile(file, draw)
+		},
+	}
+	in.flags(cmd)
+	cmd.Flags().StringVarP(&file, "output", "o", "", "draw to this `file`: .svg, .png or .csv")
+	cmd.Flags().StringVar(&theme, "theme", theme, "`light` or dark")
+	return cmd
+}
+
+// chartWriter returns what writes a chart in the form that the file's name asks for.
+func chartWriter(file, theme string) (func(*plots.Chart, io.Writer) error, error) {
+	if theme != "light" && theme != "dark" {
+		return nil, usagef("plot: --theme %q: want light or dark", theme)
+	}
+	palette := plots.Theme{Dark: theme == "dark"}
+	switch ext := filepath.Ext(file); ext {
+	case ".svg", "":
+		return func(c *plots.Chart, w io.Writer) error { return c.WriteSVG(w, palette) }, nil
+	case ".png":
+		return func(c *plots.Chart, w io.Writer) error { return c.WritePNG(w, palette) }, nil
+	case ".csv":
+		return func(c *plots.Chart, w io.Writer) error { return c.WriteCSV(w) }, nil
+	default:
+		return nil, usagef("plot: -o %q: want a name that ends in .svg, .png or .csv", file)
+	}
+}
+
+func drawFigure(s *streams, in *input, figure string, paths []string) (*plots.Chart, error) {
+	if _, _, err := plots.Figures().Parse("figure", figure); err != nil {
+		return nil, err
+	}
+	var traces []plots.Trace
+	for _, path := range paths {
+		rows, done, err := in.open(s, path)
+		if err != nil {
+			return nil, err
+		}
+		defer done()
+		traces = append(traces, plots.Trace{Name: displayName(path), Rows: rows})
+	}
+	return plots.Draw(figure, traces)
+}

@@ -1,0 +1,180 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tickmark/tickmark/analysis/unit"
+	"github.com/tickmark/tickmark/datasets"
+	"github.com/tickmark/tickmark/probes"
+)
+
+type probeFlags struct {
+	plan             probes.Plan
+	deadline, listen time.Duration
+	rate             float64
+	file             string
+}
+
+func newProbeVerb(s *streams) *cobra.Command {
+	f := &probeFlags{}
+	cmd := &cobra.Command{
+		Use:   "probe SPEC [TARGET...]",
+		Short: "Measure and record: " + strings.Join(probes.Probes().Names(), ", "),
+		Long: `Measures until the count or the duration is reached, or Ctrl-C, and records every attempt.
+Without -o the trace goes to standard output; with several targets -o is a folder.`,
+		Example: `  tickmark probe ntp -o a.trace --count 500 192.0.2.1
+  tickmark probe udp -o b.trace --duration 1m --interval 5ms 192.0.2.7:9123
+  tickmark probe pause --duration 10s | tickmark show -`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, s, args[0], args[1:]) },
+	}
+	flags := cmd.Flags()
+	flags.Int64Var(&f.plan.Count, "count", 0, "stop after this `number` of attempts (0: no limit)")
+	flags.DurationVar(&f.plan.Interval, "interval", 0, "`time` between attempts (0: the probe's own)")
+	flags.Float64Var(&f.rate, "rate", 0, "attempts a `second`, instead of --interval")
+	flags.DurationVar(&f.plan.Duration, "duration", 0, "stop after this `time` (0: no limit)")
+	flags.DurationVar(&f.deadline, "deadline", 0, "an answer after this `time` is late; it is still recorded (0: none)")
+	flags.DurationVar(&f.listen, "listen", 0, "listen for an answer this `time` (0: the probe's own)")
+	flags.BoolVar(&f.plan.Owned, "i-own-this-server", false, "probe a public server faster than once in 2 s")
+	flags.StringVarP(&f.file, "output", "o", "", "record to this `file`, or folder for several targets (.gz and .zst compress)")
+	return cmd
+}
+
+func (f *probeFlags) run(cmd *cobra.Command, s *streams, text string, targets []string) error {
+	p, canonical, err := probes.Probes().Parse("probe", text)
+	if err != nil {
+		return err
+	}
+	if err := f.check(p, text, targets); err != nil {
+		return err
+	}
+	f.plan.Facts = toolFacts(canonical)
+	if len(targets) > 1 {
+		return f.runAll(cmd.Context(), s, p, targets)
+	}
+	target := strings.Join(targets, "")
+	return f.runOne(cmd.Context(), s, p, target)
+}
+
+// toolFacts is what every header says of the tool and the probe it was asked for.
+func toolFacts(canonical string) []datasets.Field {
+	return []datasets.Field{
+		{Key: datasets.KeyTool, Value: "tickmark " + version()},
+		{Key: datasets.KeyProbe, Value: canonical},
+	}
+}
+
+func (f *probeFlags) check(p probes.Probe, text string, targets []string) error {
+	switch {
+	case p.TakesTarget() && len(targets) == 0:
+		return usagef("probe: %s needs a TARGET", text)
+	case !p.TakesTarget() && len(targets) > 0:
+		return usagef("probe: %s measures this host and takes no TARGET, got %q", text, targets[0])
+	case len(targets) > 1 && f.file == "":
+		return usagef("probe: %d targets need -o FOLDER, one trace each", len(targets))
+	case f.rate < 0 || f.plan.Count < 0 || f.plan.Interval < 0 || f.plan.Duration < 0 || f.deadline < 0 || f.listen < 0:
+		return usagef("probe: a count, rate or time must not be negative")
+	case f.rate > 0 && f.plan.Interval > 0:
+		return usagef("probe: --rate and --interval say the same thing: give one")
+	case f.deadline > 0 && f.listen > 0 && f.listen < f.deadline:
+		return usagef("probe: --listen %s is shorter than --deadline %s", f.listen, f.deadline)
+	}
+	if f.rate > 0 {
+		f.plan.Interval = time.Duration(float64(time.Second) / f.rate)
+	}
+	if f.deadline > 0 {
+		f.plan.Deadline = datasets.Some(f.deadline)
+	}
+	if f.listen > 0 {
+		f.plan.Listen = datasets.Some(f.listen)
+	}
+	return nil
+}
+
+func (f *probeFlags) runOne(ctx context.Context, s *streams, p probes.Probe, target string) error {
+	rec, err := newRecorder("standard output", s.out)
+	if f.file != "" {
+		rec, err = recordTo(f.file, s)
+	}
+	if err != nil {
+		return err
+	}
+	began := time.Now()
+	done := showProgress(ctx, s.err, "measuring", f.plan.Count, rec.rows.Load)
+	err = p.Run(ctx, target, f.plan, rec)
+	done()
+	if closed := rec.Close(); err == nil {
+		err = closed
+	}
+	where := f.file
+	if where == "" {
+		where = "standard output"
+	}
+	return told(ctx, s, err, time.Since(began), rec.rows.Load(), where)
+}
+
+// told says what was kept, and turns a finished context into errInterrupted.
+func told(ctx context.Context, s *streams, err error, took time.Duration, rows int64, where string) error {
+	if err != nil && !errors.Is(err, context.Canceled) {
+		return err
+	}
+	took = took.Round(time.Second / 10)
+	if ctx.Err() != nil {
+		fmt.Fprintf(s.err, "stopped after %s: %s samples kept in %s\n", took, unit.Count(rows), where)
+		return errInterrupted
+	}
+	fmt.Fprintf(s.err, "%s samples in %s kept in %s\n", unit.Count(rows), took, where)
+	return nil
+}
+
+// runAll probes all targets side by side, each into a trace of its own; what one
+// could not do does not stop the others.
+func (f *probeFlags) runAll(ctx context.Context, s *streams, p probes.Probe, targets []string) error {
+	if err := os.MkdirAll(f.file, 0o755); err != nil {
+		return plainPathError(err)
+	}
+	recs := make([]*recorder, len(targets))
+	for i, target := range targets {
+		rec, err := recordTo(filepath.Join(f.file, fileName(target)+".trace"), s)
+		if err != nil {
+			return err
+		}
+		recs[i] = rec
+		defer rec.Close()
+	}
+	rows := func() (n int64) {
+		for _, r := range recs {
+			n += r.rows.Load()
+		}
+		return n
+	}
+	began := time.Now()
+	done := showProgress(ctx, s.err, "measuring", f.plan.Count*int64(len(targets)), rows)
+	errs := make([]error, len(targets))
+	var wg sync.WaitGroup
+	for i, target := range targets {
+		wg.Go(func() { errs[i] = p.Run(ctx, target, f.plan, recs[i]) })
+	}
+	wg.Wait()
+	done()
+	return told(ctx, s, errors.Join(errs...), time.Since(began), rows(), f.file)
+}
+
+// fileName makes a target safe as a name of a file.
+func fileName(target string) string {
+	return strings.Map(func(r rune) rune {
+		if strings.ContainsRune(`/\:*?"<>|[] `, r) || r < ' ' {
+			return '-'
+		}
+		return r
+	}, strings.Trim(target, "[]"))
+}

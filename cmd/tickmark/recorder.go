@@ -1,0 +1,91 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/tickmark/tickmark/datasets"
+)
+
+// recorder writes what a probe measures to a trace as it is measured: each row has
+// reached the operating system before the next one is taken, so a killed process
+// loses none. A compressed file is flushed once a second instead.
+type recorder struct {
+	under   io.Writer
+	zip     datasets.Compressor
+	w       *datasets.Writer
+	every   time.Duration
+	flushed time.Time
+	rows    atomic.Int64
+	closers []io.Closer
+}
+
+// recordTo creates the file, keeping an older one of that name beside it as NAME~.
+func recordTo(path string, s *streams) (*recorder, error) {
+	if _, err := os.Stat(path); err == nil {
+		if err := os.Rename(path, path+"~"); err != nil {
+			return nil, plainPathError(err)
+		}
+		fmt.Fprintf(s.err, "%s: an older file of this name is kept as %s~\n", path, path)
+	}
+	f, err := os.Create(path)
+	if err != nil {
+		return nil, plainPathError(err)
+	}
+	r, err := newRecorder(path, f)
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	r.closers = append(r.closers, f)
+	return r, nil
+}
+
+func newRecorder(name string, w io.Writer) (*recorder, error) {
+	zip, err := datasets.Compress(name, w)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	r := &recorder{under: w, zip: zip, closers: []io.Closer{zip}}
+	if strings.HasSuffix(name, ".gz") || strings.HasSuffix(name, ".zst") {
+		r.every = time.Second
+	}
+	return r, nil
+}
+
+func (r *recorder) Begin(h *datasets.Header) (err error) {
+	r.w, err = datasets.NewWriter(r.zip, h)
+	return err
+}
+
+func (r *recorder) Record(row datasets.Row) error {
+	if err := r.w.Write(row); err != nil {
+		return err
+	}
+	r.rows.Add(1)
+	if r.every > 0 {
+		now := time.Now()
+		if now.Sub(r.flushed) < r.every {
+			return nil
+		}
+		r.flushed = now
+	}
+	return r.w.Flush()
+}
+
+func (r *recorder) End(trailer ...datasets.Field) error { return r.w.Close(trailer...) }
+
+// Close closes the file; the first error is returned, and all are closed.
+func (r *recorder) Close() error {
+	var first error
+	for _, c := range r.closers {
+		if err := c.Close(); err != nil && first == nil {
+			first = err
+		}
+	}
+	return first
+}

@@ -1,0 +1,221 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tickmark/tickmark/adaptive"
+	"github.com/tickmark/tickmark/analysis"
+	"github.com/tickmark/tickmark/analysis/report"
+	"github.com/tickmark/tickmark/datasets"
+	"github.com/tickmark/tickmark/plots"
+	"github.com/tickmark/tickmark/plots/page"
+)
+
+func newReportVerb(s *streams) *cobra.Command {
+	return &cobra.Command{
+		Use:   "report RUN",
+		Short: "The HTML report of a run folder, written to RUN/report",
+		Long: `Reads a run folder (tickmark run) and writes RUN/report/index.html: one file that needs no
+network, with each figure beside it as SVG and its numbers as CSV.`,
+		Example: `  tickmark report monday
+  tickmark run -o monday && tickmark report monday
+  tickmark report /srv/runs/monday`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error { return reportRun(s, args[0]) },
+	}
+}
+
+// runData is a run, read: what its report is made of.
+type runData struct {
+	*runFile
+	folder    string
+	summaries map[string]*analysis.Summary
+	tuned     *tuned // nil without round trips
+}
+
+// reportRun writes the report of a run folder and prints its verdict.
+func reportRun(s *streams, folder string) error {
+	r, err := readRun(s, folder)
+	if err != nil {
+		return err
+	}
+	verdict := r.verdict()
+	sections, err := r.sections(s)
+	if err != nil {
+		return err
+	}
+	index := filepath.Join(folder, "report", "index.html")
+	err = replaceFile(index, func(w io.Writer) error {
+		return page.Render(w, page.Report{
+			Title:    "How far to trust this host's clock and its calls",
+			Subtitle: fmt.Sprintf("Measured %s by tickmark %s", r.Created.Format("2006-01-02 15:04:05 UTC"), r.Tickmark),
+			Verdict:  verdict,
+			Changes:  r.changes(),
+			Sections: sections,
+			Facts:    r.facts(),
+			Warnings: r.warnings(),
+		})
+	})
+	if err != nil {
+		return err
+	}
+	for _, sentence := range verdict {
+		fmt.Fprintln(s.out, sentence)
+	}
+	fmt.Fprintf(s.out, "\nreport: %s\n", index)
+	return nil
+}
+
+func readRun(s *streams, folder string) (*runData, error) {
+	file, err := readRunFile(folder)
+	if err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(filepath.Join(folder, "report"), 0o755); err != nil {
+		return nil, plainPathError(err)
+	}
+	r := &runData{runFile: file, folder: folder, summaries: map[string]*analysis.Summary{}}
+	for _, t := range file.Traces {
+		rows, done, err := (&input{}).open(s, filepath.Join(folder, t.File))
+		if err != nil {
+			return nil, err
+		}
+		r.summaries[t.Name], err = analysis.Summarise(t.File, rows)
+		done()
+		if err != nil {
+			return nil, err
+		}
+	}
+	if udp := r.summaries["udp"]; udp != nil {
+		if r.tuned, err = r.tune(s, udp); err != nil {
+			return nil, err
+		}
+	}
+	return r, nil
+}
+
+func (r *runData) tune(s *streams, udp *analysis.Summary) (*tuned, error) {
+	rows, done, err := (&input{}).open(s, filepath.Join(r.folder, "udp.trace"))
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	return tuneTrace(rows, nil, adaptive.Goal{}, r.freezes(udp.Header))
+}
+
+// freezes places the freezes that were injected on a trace's clock, by its epoch.
+// Both wall stamps are this host's; they place a freeze and are no latency.
+func (r *runData) freezes(h *datasets.Header) []adaptive.Span {
+	epoch, ok := h.Epoch()
+	if !ok {
+		return nil
+	}
+	var spans []adaptive.Span
+	for _, i := range r.Injected {
+		from := datasets.Instant(i.Start.Sub(epoch))
+		spans = append(spans, adaptive.Span{From: from, To: from.Add(i.Length)})
+	}
+	return spans
+}
+
+// evidence is one section of the report: what is shown of which trace.
+type evidence struct {
+	title, trace, text string
+	tables             []string
+	figures            []string
+}
+
+func (r *runData) evidence() []evidence {
+	timeout := "timeout"
+	if r.tuned != nil {
+		if c := r.tuned.Chosen(); c != nil {
+			timeout = fmt.Sprintf("timeout:estimator=%q", c.Spec)
+		}
+	}
+	return []evidence{
+		{
+			"Clocks against a server", "ntp",
+			"θ is server − client: positive when the local clock is slow. The bound is a hard limit on the error of one exchange and lists what it assumes; it is not a statistical interval.",
+			[]string{"offsets", "budget"}, []string{"offset"},
+		},
+		{
+			"Round trips", "udp",
+			"Counted from when a call was due, so that a call held back by an earlier one is not flattered. The peer's answers are kept after any deadline.",
+			[]string{"summary"}, []string{"rtt", "survival"},
+		},
+		{
+			"Timeouts", "udp",
+			"Each timeout is replayed over the recording as its caller would have lived it: an answer counts from the instant it arrived. A false positive is a call given up on that was then answered; detection counts from a crash at any instant to the first timeout that fires.",
+			[]string{"estimators"}, []string{"tradeoff", timeout},
+		},
+		{
+			"Pauses of this process", "pause",
+			"Short sleeps that ended late: for so long nothing of this process may have run. A lease must outlast the longest.",
+			[]string{"pauses"}, []string{"pauses"},
+		},
+		{
+			"This host's four clocks", "clock",
+			"Read together, they tell a step of the wall clock from a slew and from a suspend.",
+			[]string{"clocks", "steps"}, []string{"clocks"},
+		},
+	}
+}
+
+func (r *runData) sections(s *streams) ([]page.Section, error) {
+	var sections []page.Section
+	for _, e := range r.evidence() {
+		sum := r.summaries[e.trace]
+		if sum == nil {
+			continue
+		}
+		section := page.Section{Title: e.title, Text: e.text}
+		for _, t := range r.tables(sum) {
+			for _, name := range e.tables {
+				if t.Name == name {
+					section.Tables = append(section.Tables, t)
+				}
+			}
+		}
+		for _, figure := range e.figures {
+			f, err := r.figure(s, figure, sum.Name)
+			if err != nil {
+				return nil, err
+			}
+			section.Figures = append(section.Figures, *f)
+		}
+		sections = append(sections, section)
+	}
+	return sections, nil
+}
+
+func (r *runData) tables(sum *analysis.Summary) []report.Table {
+	tables := analysis.Tables(sum)
+	if r.tuned != nil {
+		tables = append(tables, r.tuned.Brief())
+	}
+	return tables
+}
+
+// figure draws one figure of a trace and leaves it beside the page, as SVG and CSV.
+func (r *runData) figure(s *streams, figure, file string) (*page.Figure, error) {
+	chart, err := drawFigure(s, &input{}, figure, []string{filepath.Join(r.folder, file)})
+	if err != nil {
+		return nil, fmt.Errorf("figure %s: %w", figure, err)
+	}
+	name, _, _ := strings.Cut(figure, ":")
+	base := filepath.Join(r.folder, "report", name)
+	err = replaceFile(base+".svg", func(w io.Writer) error { return chart.WriteSVG(w, plots.Theme{}) })
+	if err != nil {
+		return nil, err
+	}
+	if err := replaceFile(base+".csv", chart.WriteCSV); err != nil {
+		return nil, err
+	}
+	return &page.Figure{Chart: chart}, nil
+}

@@ -1,0 +1,85 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tickmark/tickmark/probes/serve"
+)
+
+func newServeVerb(s *streams) *cobra.Command {
+	var (
+		cfg      serve.Config
+		faults   []string
+		duration time.Duration
+	)
+	cmd := &cobra.Command{
+		Use:   "serve",
+		Short: "Be the other end: a UDP echo with its own stamps and an NTP server, with faults on demand",
+		Long: `Serves until Ctrl-C. The NTP server is for measuring, not for setting clocks: it hands out
+this host's time as it is. Faults are repeatable and seeded (tickmark list faults).`,
+		Example: `  tickmark serve --udp :9123 --ntp :9124
+  tickmark serve --ntp 127.0.0.1:9124 --fault offset:by=1.234567ms
+  tickmark serve --udp :9123 --fault freeze:every=10s,for=400ms --fault loss:share=1%`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if cfg.UDP == "" && cfg.NTP == "" {
+				return usagef("serve: say what to serve: --udp ADDR, --ntp ADDR or both")
+			}
+			for _, text := range faults {
+				f, _, err := serve.Faults().Parse("fault", text)
+				if err != nil {
+					return err
+				}
+				cfg.Faults = append(cfg.Faults, f)
+			}
+			return serveUntilDone(cmd.Context(), s, cfg, faults, duration)
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&cfg.UDP, "udp", "", "serve the UDP echo at this `address` (:9123)")
+	flags.StringVar(&cfg.NTP, "ntp", "", "serve NTP at this `address` (:123 needs privileges)")
+	flags.IntVar(&cfg.Stratum, "stratum", 1, "the `stratum` to claim")
+	flags.StringArrayVar(&faults, "fault", nil, "inject a fault, by `spec` (tickmark list faults); repeatable")
+	flags.Uint64Var(&cfg.Seed, "seed", 1, "seed of the faults")
+	flags.DurationVar(&duration, "duration", 0, "stop after this `time` (0: at Ctrl-C)")
+	return cmd
+}
+
+func serveUntilDone(ctx context.Context, s *streams, cfg serve.Config, faults []string, duration time.Duration) error {
+	server, err := serve.Start(cfg)
+	if err != nil {
+		return err
+	}
+	if a := server.UDPAddr(); a.IsValid() {
+		fmt.Fprintf(s.err, "serving UDP echo at %s\n", a)
+	}
+	if a := server.NTPAddr(); a.IsValid() {
+		fmt.Fprintf(s.err, "serving NTP at %s\n", a)
+	}
+	if len(faults) > 0 {
+		fmt.Fprintf(s.err, "injecting %s (seed %d)\n", strings.Join(faults, ", "), cfg.Seed)
+	}
+	if duration > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, duration)
+		defer cancel()
+	}
+	<-ctx.Done()
+	err = server.Close()
+	stats := server.Stats()
+	for _, l := range []struct {
+		name   string
+		counts serve.Counts
+	}{{"UDP echo", stats.UDP}, {"NTP", stats.NTP}} {
+		if c := l.counts; c.Received > 0 || c.Frozen > 0 {
+			fmt.Fprintf(s.err, "%s: %d received, %d sent, %d ignored, %d lost on purpose, %d freezes\n",
+				l.name, c.Received, c.Sent, c.Ignored, c.Lost, c.Frozen)
+		}
+	}
+	return err
+}
