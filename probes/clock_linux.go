@@ -3,7 +3,6 @@ package probes
 import (
 	"context"
 	"fmt"
-	"runtime"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -87,14 +86,14 @@ func (r *clockReader) get(id int32) time.Duration {
 
 // watch reads until the schedule is fulfilled or ctx is done.
 func (r *clockReader) watch(ctx context.Context, s schedule, rec Recorder) error {
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
+	sleeper := newSleeper()
+	defer sleeper.close()
 	start := time.Now()
 	var late spread
 	var skipped int64
 	for _, due := range s.all() {
 		at := start.Add(time.Duration(due))
-		if !sleepUntil(ctx, at) || ctx.Err() != nil {
+		if !sleeper.until(ctx, at) || ctx.Err() != nil {
 			break
 		}
 		lateness := time.Since(at)

@@ -1,8 +1,8 @@
-//go:build !linux
+//go:build !unix
 
 package probes
 
 import "time"
 
-// cpuTime is not known here.
+// cpuTime is not known here, hence false.
 func cpuTime() (time.Duration, bool) { return 0, false }

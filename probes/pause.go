@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"flag"
-	"runtime"
 	"slices"
 	"time"
 
@@ -64,12 +63,12 @@ func (p pause) Run(ctx context.Context, _ string, plan Plan, rec Recorder) error
 // usualOverrun returns the median overrun of a few sleeps: what the instrument
 // itself adds to every pause.
 func usualOverrun(ctx context.Context, sleep time.Duration) time.Duration {
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
+	sleeper := newSleeper()
+	defer sleeper.close()
 	overruns := make([]time.Duration, 0, calibration)
 	for len(overruns) < calibration {
 		due := time.Now().Add(sleep)
-		if !sleepUntil(ctx, due) {
+		if !sleeper.until(ctx, due) {
 			break
 		}
 		overruns = append(overruns, time.Since(due))
@@ -120,14 +119,14 @@ func (p pause) watch(ctx context.Context, s schedule, epoch time.Time, rec Recor
 // sleep sleeps and wakes until the schedule is fulfilled or ctx is done. Each sleep
 // counts from the wake before it: no moment goes unwatched.
 func (p pause) sleep(ctx context.Context, s schedule, epoch time.Time, pauses chan<- datasets.Pause) (seen watched) {
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
+	sleeper := newSleeper()
+	defer sleeper.close()
 	blame := newSuspects()
 	start := time.Now()
 	now := start
 	for ctx.Err() == nil && !over(s, seen.overruns.n, now.Sub(start)) {
 		due := now.Add(s.interval)
-		if !sleepUntil(ctx, due) {
+		if !sleeper.until(ctx, due) {
 			break
 		}
 		now = time.Now()
@@ -145,15 +144,4 @@ func (p pause) sleep(ctx context.Context, s schedule, epoch time.Time, pauses ch
 // over reports whether the schedule is fulfilled after so many sleeps and so long.
 func over(s schedule, done int64, spent time.Duration) bool {
 	return s.count > 0 && done >= s.count || s.duration > 0 && spent >= s.duration
-}
-
-// sleepUntil returns true at due or later, or false sooner if ctx is done.
-func sleepUntil(ctx context.Context, due time.Time) bool {
-	for {
-		left := time.Until(due)
-		if left <= 0 || ctx.Err() != nil {
-			return left <= 0
-		}
-		nap(min(left, longestNap))
-	}
 }

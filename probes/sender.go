@@ -3,16 +3,12 @@ package probes
 import (
 	"context"
 	"errors"
-	"runtime"
 	"syscall"
 	"time"
 
 	"github.com/tickmark/tickmark/datasets"
 	"github.com/tickmark/tickmark/probes/echo"
 )
-
-// longestNap bounds how long a sender sleeps on after it was cancelled.
-const longestNap = 50 * time.Millisecond
 
 // sending is how well a flight kept to its schedule.
 type sending struct {
@@ -23,16 +19,15 @@ type sending struct {
 	first    error            // why, for the first of them
 }
 
-// send sends every attempt when it is due, from a thread of its own.
+// send sends every attempt when it is due. It does not lock its thread: waking a
+// locked one takes 20 µs longer.
 func (f *flight) send(ctx context.Context) {
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
+	sleeper := newSleeper()
+	defer sleeper.close()
 	buf := make([]byte, f.open.size)
 	for _, due := range f.schedule.all() {
-		for left := due.Sub(f.now()); left > 0 && ctx.Err() == nil; left = due.Sub(f.now()) {
-			nap(min(left, longestNap))
-		}
-		seq, ok := f.begin(ctx, due)
+		sleeper.until(ctx, f.epoch.Add(time.Duration(due)))
+		seq, ok := f.begin(ctx, sleeper, due)
 		if !ok {
 			return
 		}
@@ -46,7 +41,7 @@ func (f *flight) send(ctx context.Context) {
 }
 
 // begin waits for room, and is false once ctx is done.
-func (f *flight) begin(ctx context.Context, due datasets.Instant) (seq int64, ok bool) {
+func (f *flight) begin(ctx context.Context, sleeper *sleeper, due datasets.Instant) (seq int64, ok bool) {
 	for ctx.Err() == nil {
 		f.mu.Lock()
 		if ok = !f.open.full(); ok {
@@ -56,7 +51,7 @@ func (f *flight) begin(ctx context.Context, due datasets.Instant) (seq int64, ok
 		if ok {
 			return seq, true
 		}
-		nap(time.Millisecond)
+		sleeper.nap(time.Millisecond)
 	}
 	return 0, false
 }

@@ -1,0 +1,20 @@
+package probes
+
+import (
+	"context"
+	"time"
+)
+
+// longestNap bounds how long a sleeper sleeps on after it was cancelled.
+const longestNap = 50 * time.Millisecond
+
+// until returns true at due or later, or false sooner if ctx is done.
+func (s *sleeper) until(ctx context.Context, due time.Time) bool {
+	for {
+		left := time.Until(due)
+		if left <= 0 || ctx.Err() != nil {
+			return left <= 0
+		}
+		s.nap(min(left, longestNap))
+	}
+}
