@@ -32,23 +32,27 @@ func (f *flight) now() datasets.Instant { return datasets.Instant(time.Since(f.e
 // run measures until the schedule is fulfilled and every attempt is settled, or
 // ctx is done, or the socket or rec fails.
 func (f *flight) run(ctx context.Context, rec Recorder) error {
-	ctx, stop := context.WithCancelCause(ctx)
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
 	allSent := make(chan struct{})
 	var both sync.WaitGroup
 	both.Go(func() {
 		defer close(allSent)
 		f.send(ctx)
 	})
+	var failed error
 	both.Go(func() {
-		if err := f.receive(); err != nil {
-			stop(err)
-		}
+		defer stop()
+		failed = f.receive()
 	})
 	err := f.record(ctx, allSent, rec)
-	stop(nil)
+	stop()
 	f.conn.Close()
 	both.Wait()
-	return err
+	if err != nil {
+		return err
+	}
+	return failed
 }
 
 // record hands rows over as they become final, and ends the recording.
@@ -56,7 +60,7 @@ func (f *flight) record(ctx context.Context, allSent <-chan struct{}, rec Record
 	ticker := time.NewTicker(tick)
 	defer ticker.Stop()
 	rows := newRows(f, rec)
-	for last := false; !last; {
+	for {
 		select {
 		case <-ctx.Done():
 			<-allSent
@@ -64,25 +68,27 @@ func (f *flight) record(ctx context.Context, allSent <-chan struct{}, rec Record
 			if err != nil {
 				return err
 			}
-			if err := rec.End(f.trailer(unfinished)...); err != nil || context.Cause(ctx) == ctx.Err() {
-				return err
-			}
-			return context.Cause(ctx)
+			return rec.End(f.trailer(unfinished)...)
 		case <-ticker.C:
 		}
-		over := false
-		select {
-		case <-allSent:
-			over = true
-		default:
-		}
+		over := isClosed(allSent)
 		open, err := rows.handOver()
 		if err != nil {
 			return err
 		}
-		last = over && open == 0
+		if over && open == 0 {
+			return rec.End(f.trailer(0)...)
+		}
 	}
-	return rec.End(f.trailer(0)...)
+}
+
+func isClosed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
 }
 
 // trailer says how well the probe did what it was told.

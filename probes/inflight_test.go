@@ -83,7 +83,8 @@ func TestInflightStories(t *testing.T) {
 				s.tell(-1, attempt{})
 				s.quiet(105)
 			},
-			"-1 replied after 0s | 0 replied after 5ms", strays{},
+			"-1 replied after 0s | 0 replied after 5ms",
+			strays{},
 		},
 		"a duplicate in its row, another too late for it": {
 			func(s *story) {
@@ -93,7 +94,8 @@ func TestInflightStories(t *testing.T) {
 				s.quiet(200)
 				s.arrive(reply(0), ms(300), 0)
 			},
-			"0 replied after 5ms x2", strays{duplicates: 1},
+			"0 replied after 5ms x2",
+			strays{duplicates: 1},
 		},
 		"a lost one keeps those behind it in order": {
 			func(s *story) {
@@ -105,7 +107,8 @@ func TestInflightStories(t *testing.T) {
 				s.tell(-1, attempt{})
 				s.quiet(1001.1)
 			},
-			"-1 replied after 0s | 0 timed-out | 1 replied after 2ms", strays{},
+			"-1 replied after 0s | 0 timed-out | 1 replied after 2ms",
+			strays{},
 		},
 		"overtaken": {
 			func(s *story) {
@@ -115,7 +118,8 @@ func TestInflightStories(t *testing.T) {
 				s.arrive(reply(0), ms(13), 0)
 				s.quiet(500)
 			},
-			"0 replied after 13ms | 1 replied after 2ms", strays{},
+			"0 replied after 13ms | 1 replied after 2ms",
+			strays{},
 		},
 		// The listening ends at due + listen, that instant included.
 		"at the last moment": {
@@ -124,7 +128,8 @@ func TestInflightStories(t *testing.T) {
 				s.arrive(reply(0), ms(1000), 0)
 				s.quiet(1100)
 			},
-			"0 replied after 1s", strays{},
+			"0 replied after 1s",
+			strays{},
 		},
 		"after the last moment": {
 			func(s *story) {
@@ -133,7 +138,8 @@ func TestInflightStories(t *testing.T) {
 				s.quiet(1002)
 				s.arrive(reply(0), ms(1100), 0)
 			},
-			"0 timed-out", strays{late: 2},
+			"0 timed-out",
+			strays{late: 2},
 		},
 		// We were stopped from 1 ms to 5 s. The kernel had the answer at 3 ms.
 		"a pause of ours is not a loss": {
@@ -142,7 +148,8 @@ func TestInflightStories(t *testing.T) {
 				s.arrive(reply(0), ms(5000), 4997*time.Millisecond)
 				s.quiet(5100)
 			},
-			"0 replied after 5s", strays{},
+			"0 replied after 5s",
+			strays{},
 		},
 		"what was not looked for is not given up": {
 			func(s *story) {
@@ -153,7 +160,8 @@ func TestInflightStories(t *testing.T) {
 				s.tell(-1, attempt{})
 				s.quiet(5200)
 			},
-			"0 timed-out | -1 replied after 0s | 1 replied after 1s", strays{},
+			"0 timed-out | -1 replied after 0s | 1 replied after 1s",
+			strays{},
 		},
 		"doubt does not spoil a good answer": {
 			func(s *story) {
@@ -163,7 +171,8 @@ func TestInflightStories(t *testing.T) {
 				s.arrive(reply(0), ms(2), 0)
 				s.quiet(200)
 			},
-			"0 replied after 2ms", strays{doubtful: 1},
+			"0 replied after 2ms",
+			strays{doubtful: 1},
 		},
 		"nothing but doubt": {
 			func(s *story) {
@@ -177,18 +186,20 @@ func TestInflightStories(t *testing.T) {
 				s.arrive(append(reply(2), 0), ms(1), 0)
 				s.quiet(1002)
 			},
-			"0 invalid | 1 invalid | 2 invalid", strays{doubtful: 3},
+			"0 invalid | 1 invalid | 2 invalid",
+			strays{doubtful: 3},
 		},
 		"junk": {
 			func(s *story) {
 				s.send(0, 0)
 				s.arrive([]byte("hello"), ms(1), 0)
 				s.arrive(nil, ms(1), 0)
-				s.arrive(reply(1), ms(1), 0)       // not sent yet
-				s.arrive(reply(1<<63|0), ms(1), 0) // no number of ours
+				s.arrive(reply(1), ms(1), 0)     // not sent yet
+				s.arrive(reply(1<<63), ms(1), 0) // no number of ours
 				s.quiet(1002)
 			},
-			"0 timed-out", strays{junk: 4},
+			"0 timed-out",
+			strays{junk: 4},
 		},
 		"refused, the longest waiting first": {
 			func(s *story) {
@@ -199,7 +210,8 @@ func TestInflightStories(t *testing.T) {
 				s.refuse(s.next)
 				s.quiet(111)
 			},
-			"0 replied after 11ms | 1 refused", strays{refusals: 1},
+			"0 replied after 11ms | 1 refused",
+			strays{refusals: 1},
 		},
 		"a refusal of what was sent before": {
 			func(s *story) {
@@ -211,7 +223,8 @@ func TestInflightStories(t *testing.T) {
 				s.arrive(reply(1), ms(11), 0)
 				s.quiet(111)
 			},
-			"0 refused | 1 replied after 1ms", strays{refusals: 1},
+			"0 refused | 1 replied after 1ms",
+			strays{refusals: 1},
 		},
 		"an answer after all": {
 			func(s *story) {
@@ -222,14 +235,16 @@ func TestInflightStories(t *testing.T) {
 				s.arrive(reply(1), ms(3), 0)
 				s.quiet(200)
 			},
-			"0 refused | 1 replied after 3ms", strays{},
+			"0 refused | 1 replied after 3ms",
+			strays{},
 		},
 		"lost here": {
 			func(s *story) {
 				s.lose(s.begin(ms(0)), ms(1))
 				s.quiet(2)
 			},
-			"0 lost-local", strays{},
+			"0 lost-local",
+			strays{},
 		},
 		// The reply may be read before the sender notes that it sent.
 		"answered before it was noted": {
@@ -241,7 +256,8 @@ func TestInflightStories(t *testing.T) {
 				s.leave(seq, ms(.5))
 				s.quiet(500)
 			},
-			"-1 replied after 0s | 0 replied after 1ms", strays{},
+			"-1 replied after 0s | 0 replied after 1ms",
+			strays{},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

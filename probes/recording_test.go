@@ -90,7 +90,7 @@ func (tr trace[T]) number(t *testing.T, key string) int64 {
 	return n
 }
 
-func parse(t testing.TB, spec string) probes.Probe {
+func parse(t *testing.T, spec string) probes.Probe {
 	t.Helper()
 	p, _, err := probes.Probes().Parse("probe", spec)
 	if err != nil {
