@@ -225,6 +225,7 @@ func TestContrast(t *testing.T) {
 				continue
 			case Fourth, Context:
 				least = 2.8 // always with a dash or a marker of its own
+			default:
 			}
 			if got := contrast(c, ground); got < least {
 				t.Errorf("%+v: role %d has contrast %.2f, want %g", theme, r, got, least)

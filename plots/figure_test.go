@@ -59,7 +59,8 @@ func TestTitlesStateTheFinding(t *testing.T) {
 		{"fixed", "timeout:estimator=fixed:after=50ms", datasets.RTT, steady(2000, several(7, 8)), "fixed:after=50ms gives up on 2 answered calls (0.1 %)"},
 		{"none given up", "timeout:estimator=fixed:after=60ms", datasets.RTT, steady(2000, several(7, 8)), "fixed:after=60ms gives up on no answered call of 2,000"},
 		{
-			"pause", "pauses", datasets.Pauses, []datasets.Row{&datasets.Pause{At: datasets.Instant(time.Minute), Length: 12 * ms}},
+			"pause", "pauses", datasets.Pauses,
+			[]datasets.Row{&datasets.Pause{At: datasets.Instant(time.Minute), Length: 12 * ms}},
 			"1 pause in 60 s, the longest 12 ms",
 		},
 		{

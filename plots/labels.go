@@ -59,10 +59,12 @@ func (l *layout) placeEnds() {
 	}
 }
 
-// place finds room for a text near a point, keeps it free, and returns the start of
-// its baseline: off points, other texts and lines, or if that cannot be off the first
-// two. It returns false and the best place it knows if there is none.
-func (p *panel) place(at point, f face, text string, distance float64) (point, bool) {
+// place finds room for a text at a point, keeps it free, and returns the start of its
+// baseline: off points, other texts and lines, or if that cannot be and it need not
+// be near, a little further away and off the first two. It returns false and the best
+// place it knows if there is none.
+func (p *panel) place(at point, f face, text string, near bool) (point, bool) {
+	const distance = 7.0
 	w, h := p.types.width(f, text), f.size
 	right, left, above, below := at.x+distance, at.x-distance-w, at.y-distance, at.y+distance+h*0.75
 	middle := at.y + h*0.35
@@ -80,7 +82,11 @@ func (p *panel) place(at point, f face, text string, distance float64) (point, b
 		{right, below + h},
 		{left, below + h},
 	}
-	for _, free := range []func(box) bool{p.clear, p.free} {
+	tries := []func(box) bool{p.clear, p.free}
+	if near {
+		tries, places = tries[:1], places[:6]
+	}
+	for _, free := range tries {
 		for _, q := range places {
 			if b := textBox(q, w, f); b.within(p.axes) && free(b) {
 				p.taken = append(p.taken, b)

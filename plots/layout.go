@@ -16,16 +16,20 @@ type sizes struct {
 }
 
 func (t Theme) sizes() sizes {
-	if t.Narrow {
-		return sizes{
-			width: 360, plot: 210, margin: 6, heading: face{15, true}, body: face{12, false}, small: face{10, false},
-			labels: 92, xWant: 5, yWant: 5,
-		}
-	}
-	return sizes{
+	s := sizes{
 		width: 720, plot: 300, margin: 14, heading: face{18, true}, body: face{13, false}, small: face{11, false},
 		labels: 170, xWant: 8, yWant: 6,
 	}
+	if t.Narrow {
+		s = sizes{
+			width: 336, plot: 210, margin: 6, heading: face{15, true}, body: face{12, false}, small: face{10.5, false},
+			labels: 88, xWant: 5, yWant: 5,
+		}
+	}
+	if t.inline {
+		s.margin = 1
+	}
+	return s
 }
 
 func (f face) line() float64 { return math.Round(f.size * 1.35) }

@@ -1,6 +1,10 @@
 package plots
 
-import "image/color"
+import (
+	"fmt"
+	"image/color"
+	"strings"
+)
 
 // Role says what a colour is for; a theme says which colour it is. What differs in
 // colour differs in dash or marker too, so that a figure can be printed in grey.
@@ -24,7 +28,9 @@ const (
 // Theme is how a chart is drawn; the zero Theme is light and wide.
 type Theme struct {
 	Dark   bool
-	Narrow bool // for a screen 360 px wide
+	Narrow bool // for a page on a screen 360 px wide
+
+	inline bool // the page around it has a margin
 }
 
 // hue is one colour of both palettes and its CSS custom property.
@@ -67,8 +73,9 @@ func textRole(r Role) Role {
 		return Accent
 	case Context, muted:
 		return muted
+	default:
+		return ink
 	}
-	return ink
 }
 
 // dash is the pattern of a line in role, in pixels; nil is a solid line.
@@ -80,10 +87,21 @@ func dash(r Role) []float64 {
 		return []float64{2, 2.5}
 	case Fourth:
 		return []float64{8, 3, 2, 3}
+	default:
+		return nil
 	}
-	return nil
 }
 
 func rgb(v uint32) color.RGBA {
 	return color.RGBA{uint8(v >> 16), uint8(v >> 8), uint8(v), 255}
+}
+
+// CSS returns the theme's colours as the custom properties that inline SVGs use:
+// "--tm-accent:#0072B2;…".
+func (t Theme) CSS() string {
+	var b strings.Builder
+	for r, h := range palette() {
+		fmt.Fprintf(&b, "--tm-%s:%s;", h.property, hex(t, Role(r)))
+	}
+	return b.String()
 }

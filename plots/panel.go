@@ -1,6 +1,9 @@
 package plots
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // panel is the sheet with the axes in place: what a layer draws on.
 type panel struct {
@@ -39,28 +42,14 @@ func (l *Line) draw(p *panel) {
 }
 
 func (b *Band) draw(p *panel) {
-	share := 0.22
-	switch {
-	case b.Solid && b.Role == Context:
-		share = 0.55
-	case b.Solid:
-		share = 0.9
-	}
 	var upper, lower []point
-	flush := func() {
-		if len(upper) > 1 {
-			for i := len(lower) - 1; i >= 0; i-- {
-				upper = append(upper, lower[i])
-			}
-			p.fill(b.Role, share, upper...)
-		}
-		upper, lower = upper[:0], lower[:0]
-	}
 	for i := range b.X {
-		if math.IsNaN(b.Lo[i]) || math.IsNaN(b.Hi[i]) || b.gapBefore(i) {
-			flush()
+		gap := math.IsNaN(b.Lo[i]) || math.IsNaN(b.Hi[i])
+		if gap || b.gapBefore(i) {
+			p.between(b, upper, lower)
+			upper, lower = upper[:0], lower[:0]
 		}
-		if math.IsNaN(b.Lo[i]) || math.IsNaN(b.Hi[i]) {
+		if gap {
 			continue
 		}
 		hi, lo := atLeast(p.y.at(b.Hi[i]), p.y.at(b.Lo[i]), 1)
@@ -69,7 +58,26 @@ func (b *Band) draw(p *panel) {
 			lower = append(lower, point{p.x.at(x), lo})
 		}
 	}
-	flush()
+	p.between(b, upper, lower)
+}
+
+// between fills the polygon whose upper and lower edges run from left to right.
+func (p *panel) between(b *Band, upper, lower []point) {
+	if len(upper) < 2 {
+		return
+	}
+	share := 0.22
+	switch {
+	case b.Solid && b.Role == Context:
+		share = 0.55
+	case b.Solid:
+		share = 0.9
+	}
+	corners := slices.Clone(upper)
+	for _, q := range slices.Backward(lower) {
+		corners = append(corners, q)
+	}
+	p.fill(b.Role, share, corners...)
 }
 
 // sides returns the x of the corners of the i-th part of the band.
@@ -99,21 +107,23 @@ func atLeast(top, bottom, height float64) (float64, float64) {
 func (b *Bars) draw(p *panel) {
 	for i := range b.X {
 		if top, ok := p.at(b.X[i], b.Hi[i]); ok {
-			p.stroke(pen{role: b.Role, width: 1.2}, top, point{top.x, p.y.at(b.Lo[i])})
+			ends := []point{top, {top.x, p.y.at(b.Lo[i])}}
+			p.stroke(pen{role: b.Role, width: 1.2}, ends...)
+			p.lines = append(p.lines, ends)
 		}
 	}
 }
 
-func (r *Points) draw(p *panel) {
+func (p *Points) draw(on *panel) {
 	const radius = 3.6
-	for i := range r.X {
-		q, ok := p.at(r.X[i], r.Y[i])
+	for i := range p.X {
+		q, ok := on.at(p.X[i], p.Y[i])
 		if !ok {
 			continue
 		}
-		p.fill(r.Role, 1, marker(q, radius, r.Role)...)
-		if r.Ring {
-			p.fill(surface, 1, marker(q, radius-1.4, r.Role)...)
+		on.fill(p.Role, 1, marker(q, radius, p.Role)...)
+		if p.Ring {
+			on.fill(surface, 1, marker(q, radius-1.4, p.Role)...)
 		}
 	}
 }
@@ -129,6 +139,7 @@ func marker(at point, radius float64, r Role) []point {
 		corners, radius = 4, radius*1.2
 	case Fourth:
 		corners, turn, radius = 4, math.Pi/4, radius*1.2
+	default:
 	}
 	points := make([]point, corners)
 	for i := range points {

@@ -3,6 +3,7 @@ package plots
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/tickmark/tickmark/datasets"
 )
@@ -47,17 +48,11 @@ func checkKind(figure string, t Trace, kinds ...datasets.Kind) error {
 }
 
 func either(kinds []datasets.Kind) string {
-	text := ""
+	quoted := make([]string, len(kinds))
 	for i, k := range kinds {
-		switch {
-		case i > 0 && i == len(kinds)-1:
-			text += " or "
-		case i > 0:
-			text += ", "
-		}
-		text += fmt.Sprintf("%q", k)
+		quoted[i] = fmt.Sprintf("%q", k)
 	}
-	return text
+	return strings.Join(quoted, " or ")
 }
 
 // source names where the numbers of a chart come from, with the absolute start.

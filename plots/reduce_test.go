@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+
 	"github.com/tickmark/tickmark/datasets"
 )
 
@@ -85,7 +86,7 @@ func TestReducerIsItsSlowTwin(t *testing.T) {
 			for i := range events {
 				events[i] = event{
 					datasets.Instant(r.Int64N(spread) - r.Int64N(spread)/3),
-					time.Duration(r.ExpFloat64() * float64(int64(1)<<(r.IntN(40)))), r.IntN(20) == 0,
+					time.Duration(r.ExpFloat64() * float64(int64(1)<<r.IntN(40))), r.IntN(20) == 0,
 				}
 				if r.IntN(3) == 0 {
 					events[i].v = -events[i].v

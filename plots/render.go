@@ -18,7 +18,7 @@ func (c *Chart) WriteSVG(w io.Writer, t Theme) error {
 // must be unique. It has no ground of its own, and its colours are CSS custom
 // properties (--tm-accent, --tm-ink, …; the light theme's where a page sets none).
 func (c *Chart) InlineSVG(id string, narrow bool) (string, error) {
-	s, width, err := c.render(Theme{Narrow: narrow}, false)
+	s, width, err := c.render(Theme{Narrow: narrow, inline: true}, false)
 	if err != nil {
 		return "", err
 	}
@@ -143,29 +143,34 @@ func (p *panel) reserve(c *Chart) {
 	}
 }
 
+// drawNotes finds room for what must be said first.
 func (p *panel) drawNotes(c *Chart) {
 	f := p.body
+	for _, n := range append(p.names, c.Notes...) {
+		p.note(n, f, false)
+	}
 	for _, layer := range c.Layers {
 		v, ok := layer.(*Points)
 		if !ok {
 			continue
 		}
 		for i, label := range v.Labels {
-			p.note(Note{X: v.X[i], Y: v.Y[i], Text: label, Role: v.Role}, f)
+			p.note(Note{X: v.X[i], Y: v.Y[i], Text: label, Role: v.Role}, f, true)
 		}
-	}
-	for _, n := range append(p.names, c.Notes...) {
-		p.note(n, f)
 	}
 }
 
-func (p *panel) note(n Note, f face) {
-	text := p.types.fit(f, n.Text, (p.axes.right-p.axes.left)*0.45)
+func (p *panel) note(n Note, f face, near bool) {
+	room := 0.5 * (p.axes.right - p.axes.left)
+	if n.Must {
+		room *= 1.3
+	}
+	text := p.types.fit(f, n.Text, room)
 	q, ok := p.at(n.X, n.Y)
 	if !ok || text == "" {
 		return
 	}
-	if at, ok := p.place(q, f, text, 7); ok || n.Must {
+	if at, ok := p.place(q, f, text, near); ok || n.Must {
 		p.halo(at, f, textRole(n.Role), text)
 	}
 }

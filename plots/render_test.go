@@ -15,56 +15,56 @@ import (
 var render = flag.String("render", "", "folder into which TestRender writes every demonstration, to be looked at")
 
 // demos are charts of made-up traces, one for each thing a figure can show.
-func demos(t testing.TB) map[string]*Chart {
-	t.Helper()
+func demos(tb testing.TB) map[string]*Chart {
+	tb.Helper()
 	demos := map[string]*Chart{}
-	demos["rtt-freeze"] = mustDraw(t, "rtt", trace("api.trace", datasets.RTT,
+	demos["rtt-freeze"] = mustDraw(tb, "rtt", trace("api.trace", datasets.RTT,
 		lose(calls(1, 60_000, time.Millisecond, 10*time.Millisecond, 0.2, 21*time.Second, 800*time.Millisecond), 9000)))
-	demos["rtt-quiet"] = mustDraw(t, "rtt", trace("lan.trace", datasets.RTT,
+	demos["rtt-quiet"] = mustDraw(tb, "rtt", trace("lan.trace", datasets.RTT,
 		calls(2, 5000, 100*time.Millisecond, 180*time.Microsecond, 0.15, 0, 0)))
-	demos["rtt-few"] = mustDraw(t, "rtt", trace("few.trace", datasets.RTT,
+	demos["rtt-few"] = mustDraw(tb, "rtt", trace("few.trace", datasets.RTT,
 		calls(3, 12, time.Second, 18*time.Millisecond, 0.5, 0, 0)))
-	demos["rtt-none"] = mustDraw(t, "rtt", trace("dead.trace", datasets.RTT,
+	demos["rtt-none"] = mustDraw(tb, "rtt", trace("dead.trace", datasets.RTT,
 		lose(calls(3, 12, time.Second, 18*time.Millisecond, 0.5, 0, 0)[1:], 1)[1:]))
-	demos["survival"] = mustDraw(t, "survival", trace("api.trace", datasets.RTT,
+	demos["survival"] = mustDraw(tb, "survival", trace("api.trace", datasets.RTT,
 		lose(calls(1, 60_000, time.Millisecond, 10*time.Millisecond, 0.4, 21*time.Second, 800*time.Millisecond), 9000)))
-	demos["survival-three"] = mustDraw(t, "survival", slices.Concat(
+	demos["survival-three"] = mustDraw(tb, "survival", slices.Concat(
 		trace("near.trace", datasets.RTT, calls(4, 4000, time.Millisecond, 900*time.Microsecond, 0.3, 0, 0)),
 		trace("far-away-in-another-country.trace", datasets.RTT, calls(5, 2000, time.Millisecond, 28*time.Millisecond, 0.1, 0, 0)),
 		trace("busy.trace", datasets.RTT, lose(calls(6, 9000, time.Millisecond, 4*time.Millisecond, 0.8, 3*time.Second, 300*time.Millisecond), 300))))
-	demos["survival-few"] = mustDraw(t, "survival", trace("few.trace", datasets.RTT,
+	demos["survival-few"] = mustDraw(tb, "survival", trace("few.trace", datasets.RTT,
 		calls(3, 12, time.Second, 18*time.Millisecond, 0.5, 0, 0)))
-	demos["pauses"] = mustDraw(t, "pauses", trace("host.trace", datasets.Pauses, stops(7, 140, 10*time.Minute)))
-	demos["pauses-many"] = mustDraw(t, "pauses", trace("host.trace", datasets.Pauses, stops(8, 40000, 26*time.Hour)))
+	demos["pauses"] = mustDraw(tb, "pauses", trace("host.trace", datasets.Pauses, stops(7, 140, 10*time.Minute)))
+	demos["pauses-many"] = mustDraw(tb, "pauses", trace("host.trace", datasets.Pauses, stops(8, 40000, 26*time.Hour)))
 	frozen := func() []Trace {
 		return trace("api.trace", datasets.RTT,
 			lose(calls(1, 60_000, time.Millisecond, 10*time.Millisecond, 0.2, 21*time.Second, 800*time.Millisecond), 9000))
 	}
-	demos["timeout"] = mustDraw(t, "timeout", frozen())
-	demos["timeout-quantile"] = mustDraw(t, `timeout:estimator="quantile:q=99%,factor=2"`, frozen())
-	demos["timeout-fixed"] = mustDraw(t, "timeout:estimator=fixed:after=1s", frozen())
-	demos["tradeoff"] = mustDraw(t, "tradeoff", frozen())
-	demos["tradeoff-strict"] = mustDraw(t, "tradeoff:max-false-positives=0.001%", trace("few.trace", datasets.RTT,
+	demos["timeout"] = mustDraw(tb, "timeout", frozen())
+	demos["timeout-quantile"] = mustDraw(tb, `timeout:estimator="quantile:q=99%,factor=2"`, frozen())
+	demos["timeout-fixed"] = mustDraw(tb, "timeout:estimator=fixed:after=1s", frozen())
+	demos["tradeoff"] = mustDraw(tb, "tradeoff", frozen())
+	demos["tradeoff-strict"] = mustDraw(tb, "tradeoff:max-false-positives=0.001%", trace("few.trace", datasets.RTT,
 		calls(3, 900, 10*time.Millisecond, 18*time.Millisecond, 0.5, 4*time.Second, 300*time.Millisecond)))
-	addClockDemos(t, demos)
+	addClockDemos(tb, demos)
 	return demos
 }
 
-func addClockDemos(t testing.TB, demos map[string]*Chart) {
-	t.Helper()
+func addClockDemos(tb testing.TB, demos map[string]*Chart) {
+	tb.Helper()
 	wander := func(at time.Duration) time.Duration {
 		return time.Duration(300e3 * math.Sin(at.Seconds()/700))
 	}
-	demos["offset"] = mustDraw(t, "offset", trace("ntp1.trace", datasets.Exchanges,
+	demos["offset"] = mustDraw(tb, "offset", trace("ntp1.trace", datasets.Exchanges,
 		exchanges(9, 900, time.Second, 180*time.Microsecond, 60*time.Microsecond, wander)))
-	demos["offset-slow"] = mustDraw(t, "offset", trace("ntp2.trace", datasets.Exchanges,
+	demos["offset-slow"] = mustDraw(tb, "offset", trace("ntp2.trace", datasets.Exchanges,
 		exchanges(10, 20, 16*time.Second, 180*time.Microsecond, 60*time.Microsecond, constant(37*time.Second))))
-	demos["offset-three"] = mustDraw(t, "offset", slices.Concat(
+	demos["offset-three"] = mustDraw(tb, "offset", slices.Concat(
 		trace("ntp1", datasets.Exchanges, exchanges(11, 300, time.Second, 8*time.Millisecond, time.Millisecond, constant(time.Millisecond))),
 		trace("ntp2", datasets.Exchanges, exchanges(12, 300, time.Second, 30*time.Millisecond, time.Millisecond, constant(-time.Millisecond))),
 		trace("ntp3", datasets.Exchanges, exchanges(13, 300, time.Second, 3*time.Millisecond, time.Millisecond, constant(0)))))
-	demos["clocks-step"] = mustDraw(t, "clocks", trace("host.trace", datasets.Clocks, readings(14, 1200, 100*time.Millisecond, 1500*time.Microsecond, 12)))
-	demos["clocks"] = mustDraw(t, "clocks", trace("host.trace", datasets.Clocks, readings(15, 1200, 100*time.Millisecond, 0, -12)))
+	demos["clocks-step"] = mustDraw(tb, "clocks", trace("host.trace", datasets.Clocks, readings(14, 1200, 100*time.Millisecond, 1500*time.Microsecond, 12)))
+	demos["clocks"] = mustDraw(tb, "clocks", trace("host.trace", datasets.Clocks, readings(15, 1200, 100*time.Millisecond, 0, -12)))
 }
 
 func TestRender(t *testing.T) {

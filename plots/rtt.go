@@ -20,8 +20,8 @@ type rtt struct {
 
 func bindRTT(fs *flag.FlagSet) func() (Figure, error) {
 	var f rtt
-	fs.DurationVar(&f.over, "over", 0, "a call slower than this `duration` is slow; 0s: at least 4 medians, a round number")
-	fs.DurationVar(&f.gap, "gap", time.Second, "slow calls closer than this `duration` are one episode")
+	fs.DurationVar(&f.over, "over", 0, "a call slower than this `duration` is slow; 0s: at least 4 medians and a tenth of the greatest, a round number")
+	fs.DurationVar(&f.gap, "gap", 100*time.Millisecond, "slow calls are one episode unless all is calm for this `duration` between them")
 	fs.StringVar(&f.log, "scale", "auto", "of the round trips: `auto`, linear or log")
 	return func() (Figure, error) {
 		switch {
@@ -86,7 +86,7 @@ func (f rtt) fill(c *Chart, s *rttSeen) {
 	median := s.all.quantile(0.5)
 	rung, found := 0, true
 	if f.over == 0 {
-		rung, found = s.slow.above(4 * median)
+		rung, found = s.slow.above(max(4*median, s.all.max/10))
 	}
 	limit, slow := time.Duration(math.MaxInt64), episodes{}
 	if found {

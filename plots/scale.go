@@ -26,11 +26,11 @@ func newScale(a Axis, r trueRange) scale {
 	case r.empty():
 		s.lo, s.hi = 0, 1
 	case a.Log:
-		margin := max(math.Pow(r.hi/r.lo, 0.03), 1.02)
+		margin := math.Exp(max(0.03*(math.Log(r.hi)-math.Log(r.lo)), 0.02))
 		if r.hi < 1.5*r.lo {
 			margin = 1.5
 		}
-		s.lo, s.hi = r.lo/margin, r.hi*margin
+		s.lo, s.hi = max(r.lo/margin, math.SmallestNonzeroFloat64), min(r.hi*margin, math.MaxFloat64)
 	default:
 		s.lo, s.hi = widen(r.lo, r.hi, a.Clock)
 	}

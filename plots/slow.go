@@ -12,7 +12,7 @@ import (
 type ladder struct {
 	limits []time.Duration // ascending
 	slow   []episodes      // for each limit
-	gap    time.Duration   // slow calls closer than this are one episode
+	gap    time.Duration   // calm between slow calls that makes two episodes of one
 }
 
 // newLadder returns a ladder of one threshold, or, if that is 0, of 1, 2 and 5 times
@@ -43,18 +43,17 @@ func (l *ladder) add(due datasets.Instant, d time.Duration) {
 type episodes struct {
 	calls, runs int64
 	begin, end  datasets.Instant // of the run in progress: first due, last answer
-	last        datasets.Instant // when its last call was due
 	longest     time.Duration    // run, begin to end
 	longestAt   datasets.Instant
 }
 
 func (e *episodes) add(due datasets.Instant, d, gap time.Duration) {
-	if e.calls == 0 || due.Sub(e.last) > gap {
+	if e.calls == 0 || due.Sub(e.end) > gap {
 		e.runs++
-		e.begin, e.end, e.last = due, due, due
+		e.begin, e.end = due, due
 	}
 	e.calls++
-	e.last, e.end = max(e.last, due), max(e.end, due.Add(d))
+	e.end = max(e.end, due.Add(d))
 	if length := e.end.Sub(e.begin); length > e.longest {
 		e.longest, e.longestAt = length, e.begin
 	}

@@ -1,9 +1,11 @@
 package plots
 
 import (
+	"cmp"
 	"flag"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/tickmark/tickmark/analysis"
@@ -152,33 +154,27 @@ func survivalSubtitle(tails []*tail) string {
 // and why there is nothing to draw if nothing was answered.
 func survivalTitle(traces []Trace, tails []*tail) (title, empty string) {
 	var n, answered int64
-	q, slowest, fastest := 1.0, -1, -1
-	for _, t := range tails {
+	var with []int // indices of the traces in which something was answered
+	q := 1.0
+	for i, t := range tails {
 		n, answered = n+t.n(), answered+t.answered.n
 		if t.answered.n > 0 {
-			q = min(q, t.farthest())
+			with, q = append(with, i), min(q, t.farthest())
 		}
 	}
-	if answered == 0 {
+	switch {
+	case answered == 0:
 		return "No answers: nothing to draw", fmt.Sprintf("None of %s was answered.", count(n, "attempt"))
-	}
-	if q == 0 {
+	case q == 0:
 		return count(answered, "call") + " answered: too few to say how slow the slow ones are", ""
-	}
-	for i, t := range tails {
-		if t.answered.n > 0 && (slowest < 0 || t.quantile(q) > tails[slowest].quantile(q)) {
-			slowest = i
-		}
-		if t.answered.n > 0 && (fastest < 0 || t.quantile(q) < tails[fastest].quantile(q)) {
-			fastest = i
-		}
-	}
-	t := tails[slowest]
-	if slowest == fastest {
+	case len(with) == 1:
+		t := tails[with[0]]
 		return fmt.Sprintf("%s takes over %s; half take over %s", capital(oneIn(q)), inWords(t.quantile(q)), inWords(t.quantile(0.5))), ""
 	}
-	return fmt.Sprintf("%s takes over %s at %s, over %s at %s", capital(oneIn(q)), inWords(t.quantile(q)), traces[slowest].Name,
-		inWords(tails[fastest].quantile(q)), traces[fastest].Name), ""
+	slices.SortStableFunc(with, func(a, b int) int { return cmp.Compare(tails[a].quantile(q), tails[b].quantile(q)) })
+	fastest, slowest := with[0], with[len(with)-1]
+	return fmt.Sprintf("%s takes over %s at %s, over %s at %s", capital(oneIn(q)), inWords(tails[slowest].quantile(q)),
+		traces[slowest].Name, inWords(tails[fastest].quantile(q)), traces[fastest].Name), ""
 }
 
 // farthest returns the farthest of the usual quantiles that a two-sided interval can

@@ -92,11 +92,11 @@ func lose(rows []datasets.Row, k int) []datasets.Row {
 	return rows
 }
 
-func mustDraw(t testing.TB, figure string, traces []Trace) *Chart {
-	t.Helper()
+func mustDraw(tb testing.TB, figure string, traces []Trace) *Chart {
+	tb.Helper()
 	c, err := Draw(figure, traces)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return c
 }

@@ -61,6 +61,7 @@ func Tradeoff(tuning *adaptive.Tuning, most float64) *Chart {
 		return c
 	}
 	c.Layers = append(groups.layers(), &Level{Name: "goal", Y: most, Role: muted})
+	c.Notes = groups.notes
 	_, y := c.ranges()
 	c.Y.Include = []float64{y.lo / 2} // room below what was not seen at all
 	c.Title = tradeoffTitle(tuning, most)
@@ -76,6 +77,7 @@ type candidates struct {
 	front, rest        Points
 	frontNone, noneToo Points
 	line               [][2]float64
+	notes              []Note
 }
 
 func (g *candidates) add(k *adaptive.Candidate) {
@@ -84,16 +86,15 @@ func (g *candidates) add(k *adaptive.Candidate) {
 	if !(x > 0) || !(hi > 0) {
 		return
 	}
-	label := ""
-	to := &g.rest
-	switch {
-	case k.Chosen:
-		label = "chosen: " + k.Text
-	case k.Pareto:
+	label, to := "", &g.rest
+	if k.Pareto && !k.Chosen {
 		label = k.Text
 	}
 	if k.FalsePositives == 0 {
 		y, to = hi, &g.noneToo
+	}
+	if k.Chosen {
+		g.notes = append(g.notes, Note{X: x, Y: y, Text: "chosen: " + k.Text, Role: Accent, Must: true})
 	}
 	if k.Pareto || k.Chosen {
 		to = &g.front
@@ -117,7 +118,7 @@ func (g *candidates) layers() []Layer {
 	for _, p := range g.line {
 		line.X, line.Y = append(line.X, p[0]), append(line.Y, p[1])
 	}
-	return []Layer{&g.limits, &g.rest, &g.noneToo, line, &g.front, &g.frontNone}
+	return []Layer{&g.limits, &g.rest, &g.noneToo, line, &g.frontNone, &g.front}
 }
 
 func tradeoffTitle(tuning *adaptive.Tuning, most float64) string {

@@ -55,7 +55,7 @@ func (t *typeface) wrap(f face, text string, width float64) []string {
 		if line != "" {
 			lines = append(lines, line)
 		}
-		for line = word; t.width(f, line) > width; {
+		for line = word; line != "" && t.width(f, line) > width; {
 			n := t.prefix(f, line, width)
 			lines, line = append(lines, line[:n]), line[n:]
 		}
