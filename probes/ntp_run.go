@@ -1,0 +1,135 @@
+package probes
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"syscall"
+	"time"
+
+	"github.com/tickmark/tickmark/datasets"
+	"github.com/tickmark/tickmark/datasets/spec"
+)
+
+// ntpRun is one recording of one server.
+type ntpRun struct {
+	path     *ntpPath
+	version  int
+	epoch    time.Time
+	listen   time.Duration
+	deadline datasets.Optional[time.Duration]
+	pace     ntpPace
+
+	lateness    spread // of the attempts that were sent
+	first, last datasets.Instant
+	unfinished  int64
+	kisses      int64  // RATE
+	stopped     string // why the recording ended before its plan
+	failure     string // the first cause of a send that failed
+}
+
+// record makes the attempts and ends the recording.
+func (r *ntpRun) record(ctx context.Context, rec Recorder) error {
+	var broken error
+	for r.stopped == "" {
+		due, more := r.pace.next()
+		if !more || !r.wait(ctx, due) {
+			break
+		}
+		if r.now().Sub(due) >= r.listen { // we were not run when it was due
+			r.pace.miss(r.now())
+			continue
+		}
+		a := askNTP(ctx, r.path, r.version, due.Add(r.listen).Sub(r.now()))
+		if ctx.Err() != nil && !a.replied() {
+			r.unfinished++
+			break
+		}
+		if errors.Is(a.err, syscall.EADDRINUSE) {
+			broken = fmt.Errorf("ntp: local address %s: another program took the port between two attempts: %w", r.path.local, a.err)
+			break
+		}
+		row, kiss := r.row(a, due)
+		if err := rec.Record(&row); err != nil {
+			return err
+		}
+		r.obey(kiss)
+		r.pace.done(row.Sent, r.now())
+	}
+	return errors.Join(broken, rec.End(r.trailer()...))
+}
+
+func (r *ntpRun) now() datasets.Instant { return datasets.Instant(time.Since(r.epoch)) }
+
+// wait returns at due, and false if ctx is done before.
+func (r *ntpRun) wait(ctx context.Context, due datasets.Instant) bool {
+	t := time.NewTimer(due.Sub(r.now()))
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-t.C:
+		return ctx.Err() == nil
+	}
+}
+
+// row is the attempt as it is recorded, and the kiss code to obey.
+func (r *ntpRun) row(a *ntpAnswer, due datasets.Instant) (datasets.Exchange, string) {
+	e, kiss := a.exchange()
+	e.Seq, e.Call, e.Attempt, e.Inflight = r.pace.made, r.pace.made, 1, 1
+	e.Due, e.Sent, e.Deadline = due, datasets.Instant(a.sent.mono.Sub(r.epoch)), r.deadline
+	switch e.Outcome {
+	case datasets.Replied:
+		e.Outcome = datasets.Judge(e.Sent.Sub(due)+e.Elapsed, r.deadline)
+	case datasets.TimedOut:
+		// How much longer than promised we listened: so long this process was not run.
+		e.Stall = max(0, r.now().Sub(due)-r.listen)
+	case datasets.LostLocal:
+		if r.failure == "" {
+			r.failure = a.err.Error()
+		}
+		return e, ""
+	default: // judged already
+	}
+	if r.lateness.n == 0 {
+		r.first = e.Sent
+	}
+	r.lateness.add(e.Sent.Sub(due))
+	r.last = e.Sent
+	return e, kiss
+}
+
+// obey does what a kiss-o'-death asks for. Codes other than these say only that
+// the server has no time to give.
+func (r *ntpRun) obey(kiss string) {
+	switch kiss {
+	case "RATE":
+		r.kisses++
+		r.pace.slow()
+	case "DENY", "RSTR":
+		r.stopped = fmt.Sprintf("the server refuses to serve us: kiss code %q", kiss)
+	}
+}
+
+// trailer says how well the probe did what it was told.
+func (r *ntpRun) trailer() []datasets.Field {
+	fields := []datasets.Field{count("sent", r.lateness.n)}
+	if span := r.last.Sub(r.first); span > 0 {
+		rate := float64(r.lateness.n-1) / span.Seconds()
+		fields = append(fields, datasets.Field{Key: datasets.KeyRate, Value: strconv.FormatFloat(rate, 'g', 6, 64) + "/s"})
+	}
+	fields = append(fields, r.lateness.fields("lateness")...)
+	fields = append(fields, count("skipped", r.pace.skipped), count(datasets.KeyUnfinished, r.unfinished))
+	if r.kisses > 0 {
+		fields = append(fields, count("kisses", r.kisses),
+			datasets.Field{Key: "interval-at-end", Value: spec.Duration(r.pace.interval)})
+	}
+	if r.stopped != "" {
+		fields = append(fields, datasets.Field{Key: "stopped", Value: r.stopped})
+	}
+	if r.failure != "" {
+		fields = append(fields, datasets.Field{Key: "send-error", Value: r.failure})
+	}
+	return fields
+}
