@@ -24,6 +24,9 @@ type probeFlags struct {
 	file             string
 }
 
+// maxRate is a million attempts a second: more than one sender can keep up with.
+const maxRate = 1e6
+
 func newProbeVerb(s *streams) *cobra.Command {
 	f := &probeFlags{}
 	cmd := &cobra.Command{
@@ -81,8 +84,22 @@ func (f *probeFlags) check(p probes.Probe, text string, targets []string) error 
 		return usagef("probe: %s measures this host and takes no TARGET, got %q", text, targets[0])
 	case len(targets) > 1 && f.file == "":
 		return usagef("probe: %d targets need -o FOLDER, one trace each", len(targets))
-	case f.rate < 0 || f.plan.Count < 0 || f.plan.Interval < 0 || f.plan.Duration < 0 || f.deadline < 0 || f.listen < 0:
-		return usagef("probe: a count, rate or time must not be negative")
+	}
+	return f.fillPlan()
+}
+
+// fillPlan takes the times into the plan; zero leaves each to the probe.
+func (f *probeFlags) fillPlan() error {
+	for _, t := range []time.Duration{f.plan.Interval, f.plan.Duration, f.deadline, f.listen} {
+		if t < 0 {
+			return usagef("probe: %s: a time must not be negative", t)
+		}
+	}
+	switch {
+	case f.plan.Count < 0:
+		return usagef("probe: --count %d: must not be negative", f.plan.Count)
+	case !(f.rate >= 0 && f.rate <= maxRate):
+		return usagef("probe: --rate %g: want 0 to %g a second", f.rate, float64(maxRate))
 	case f.rate > 0 && f.plan.Interval > 0:
 		return usagef("probe: --rate and --interval say the same thing: give one")
 	case f.deadline > 0 && f.listen > 0 && f.listen < f.deadline:

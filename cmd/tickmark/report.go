@@ -142,27 +142,32 @@ func (r *runData) evidence() []evidence {
 		{
 			"Clocks against a server", "ntp",
 			"θ is server − client: positive when the local clock is slow. The bound is a hard limit on the error of one exchange and lists what it assumes; it is not a statistical interval.",
-			[]string{"offsets", "budget"}, []string{"offset"},
+			[]string{"offsets", "budget"},
+			[]string{"offset"},
 		},
 		{
 			"Round trips", "udp",
 			"Counted from when a call was due, so that a call held back by an earlier one is not flattered. The peer's answers are kept after any deadline.",
-			[]string{"summary"}, []string{"rtt", "survival"},
+			[]string{"summary"},
+			[]string{"rtt", "survival"},
 		},
 		{
 			"Timeouts", "udp",
 			"Each timeout is replayed over the recording as its caller would have lived it: an answer counts from the instant it arrived. A false positive is a call given up on that was then answered; detection counts from a crash at any instant to the first timeout that fires.",
-			[]string{"estimators"}, []string{"tradeoff", timeout},
+			[]string{"estimators"},
+			[]string{"tradeoff", timeout},
 		},
 		{
 			"Pauses of this process", "pause",
 			"Short sleeps that ended late: for so long nothing of this process may have run. A lease must outlast the longest.",
-			[]string{"pauses"}, []string{"pauses"},
+			[]string{"pauses"},
+			[]string{"pauses"},
 		},
 		{
 			"This host's four clocks", "clock",
 			"Read together, they tell a step of the wall clock from a slew and from a suspend.",
-			[]string{"clocks", "steps"}, []string{"clocks"},
+			[]string{"clocks", "steps"},
+			[]string{"clocks"},
 		},
 	}
 }

@@ -234,8 +234,9 @@ func (j *mainJob) measureOne(ctx context.Context, m measurement, rec *recorder, 
 	if err != nil {
 		return err
 	}
-	return p.Run(ctx, m.target, probes.Plan{
-		Interval: m.interval, Duration: j.duration, Owned: j.owned,
-		Facts: append(toolFacts(canonical), facts...),
-	}, rec)
+	plan := probes.Plan{Interval: m.interval, Duration: j.duration, Owned: j.owned, Facts: toolFacts(canonical)}
+	if p.Kind() == datasets.Exchanges {
+		plan.Facts = append(plan.Facts, facts...) // the self-test is of θ
+	}
+	return p.Run(ctx, m.target, plan, rec)
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/tickmark/tickmark/analysis/report"
 	"github.com/tickmark/tickmark/analysis/unit"
 	"github.com/tickmark/tickmark/datasets"
+	"github.com/tickmark/tickmark/datasets/spec"
 	"github.com/tickmark/tickmark/plots/page"
 )
 
@@ -57,19 +58,26 @@ func (r *runData) tripSentence() string {
 	if len(parts) == 0 {
 		return fmt.Sprintf("Calls: too few of %s were answered for any quantile.", unit.Count(udp.Trips.Samples))
 	}
-	text := fmt.Sprintf("Calls: %s took %s", unit.Count(udp.Trips.Samples), strings.Join(parts, ", "))
+	clauses := []string{fmt.Sprintf("Calls: %s took %s", unit.Count(udp.Trips.Samples), strings.Join(parts, ", "))}
 	for _, i := range r.Injected {
-		text += "; " + i.String()
+		clauses = append(clauses, i.String())
 	}
-	return text + "."
+	return strings.Join(clauses, "; ") + "."
 }
 
+// timeoutSentence names the timeout to use, and what the usual short one would have
+// done instead.
 func (r *runData) timeoutSentence() string {
 	if r.tuned == nil {
 		return ""
 	}
+	c := r.tuned.comparison
+	sentences := c.Sentences()
+	if chosen := r.tuned.Chosen(); chosen == nil || chosen.Text == "fixed:after="+spec.Duration(c.LongAfter) {
+		sentences = sentences[:1] // the long one is told already
+	}
 	headline := r.tuned.Headline()
-	return fmt.Sprintf("Timeout: %s; %s.", headline[0], strings.Join(append(headline[1:2], r.tuned.comparison.Sentences()...), "; "))
+	return fmt.Sprintf("Timeout: %s; %s.", strings.Join(headline[:len(headline)-1], "; "), strings.Join(sentences, "; "))
 }
 
 func (r *runData) pauseSentence() string {
