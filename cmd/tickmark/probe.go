@@ -98,15 +98,8 @@ func (f *probeFlags) fillPlan() error {
 	switch {
 	case f.plan.Count < 0:
 		return usagef("probe: --count %d: must not be negative", f.plan.Count)
-	case !(f.rate >= 0 && f.rate <= maxRate):
-		return usagef("probe: --rate %g: want 0 to %g a second", f.rate, float64(maxRate))
-	case f.rate > 0 && f.plan.Interval > 0:
-		return usagef("probe: --rate and --interval say the same thing: give one")
 	case f.deadline > 0 && f.listen > 0 && f.listen < f.deadline:
 		return usagef("probe: --listen %s is shorter than --deadline %s", f.listen, f.deadline)
-	}
-	if f.rate > 0 {
-		f.plan.Interval = time.Duration(float64(time.Second) / f.rate)
 	}
 	if f.deadline > 0 {
 		f.plan.Deadline = datasets.Some(f.deadline)
@@ -114,6 +107,20 @@ func (f *probeFlags) fillPlan() error {
 	if f.listen > 0 {
 		f.plan.Listen = datasets.Some(f.listen)
 	}
+	return f.useRate()
+}
+
+// useRate turns --rate into the interval it means.
+func (f *probeFlags) useRate() error {
+	switch {
+	case f.rate == 0:
+		return nil
+	case !(f.rate > 0 && f.rate <= maxRate):
+		return usagef("probe: --rate %g: want more than 0 and at most %g a second", f.rate, float64(maxRate))
+	case f.plan.Interval > 0:
+		return usagef("probe: --rate and --interval say the same thing: give one")
+	}
+	f.plan.Interval = time.Duration(float64(time.Second) / f.rate)
 	return nil
 }
 
