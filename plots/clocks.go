@@ -22,11 +22,12 @@ type drift struct {
 	jumpAt      datasets.Instant
 	jumpTo      time.Duration
 	width       time.Duration // of the reading before
+	firstWidth  time.Duration
 }
 
 func (d *drift) add(at datasets.Instant, difference, width time.Duration) {
 	if !d.begun {
-		d.begun, d.first, d.last, d.width = true, difference, difference, width
+		d.begun, d.first, d.last, d.width, d.firstWidth = true, difference, difference, width, width
 	}
 	if step := difference - d.last; step.Abs() > width+d.width && step.Abs() > d.jump.Abs() {
 		d.jump, d.jumpAt, d.jumpTo = step, at, difference-d.first
@@ -99,6 +100,9 @@ func clocksTitle(wall, slew *drift) string {
 		return fmt.Sprintf("The wall clock stepped %s by %s after %s", way, inWords(wall.jump.Abs()), span(time.Duration(wall.jumpAt)))
 	}
 	verb, lost := "lost", slew.grown()
+	if limit := slew.firstWidth + slew.width; lost.Abs() <= limit {
+		return fmt.Sprintf("No step, and no drift of the steered clock beyond the %s that reading it costs", inWords(limit))
+	}
 	if lost < 0 {
 		verb = "gained"
 	}

@@ -23,7 +23,7 @@ func sample() *Chart {
 	return &Chart{
 		Title: "Title: what was found", Subtitle: "Subtitle: what is shown, from how much", Caption: "x.trace", Spec: "rtt",
 		Desc: "Description.",
-		X:    Axis{Label: "Time since start", Unit: "s", Clock: true, Include: []float64{0}},
+		X:    Axis{Label: "Time since start", Unit: "s", Clock: true},
 		Y:    Axis{Label: "Round trip", Unit: "s", Log: true},
 		Layers: []Layer{
 			&Band{Name: "extent", X: []float64{1, 2, 4}, Width: []float64{1, 1, 1}, Lo: []float64{1e-3, 2e-3, 1e-3}, Hi: []float64{9e-3, 2e-3, 5e-2}, Solid: true},

@@ -42,14 +42,14 @@ func TestTitlesStateTheFinding(t *testing.T) {
 	}{
 		{"quiet", "rtt", datasets.RTT, steady(2000, nil), "Quiet: no call of 2,000 over 50 ms"},
 		{"one call", "rtt", datasets.RTT, steady(2000, several(7)), "One slow moment: 1 call over 50 ms"},
-		{"one freeze", "rtt", datasets.RTT, steady(2000, several(7, 8, 9, 300)), "One freeze: 4 calls over 50 ms"},
+		{"one freeze", "rtt", datasets.RTT, steady(2000, several(7, 8, 9, 150)), "One freeze: 4 calls over 50 ms"},
 		{
 			"two freezes", "rtt", datasets.RTT, steady(9000, several(7, 8, 9, 3000, 3001, 3002, 3003)),
 			"2 freezes: 7 calls over 50 ms",
 		},
 		{"scattered", "rtt", datasets.RTT, steady(9000, several(7, 3000, 6000)), "3 calls over 50 ms, in 3 episodes"},
 		{"own limit", "rtt:over=61ms", datasets.RTT, steady(2000, several(7, 8)), "Quiet: no call of 2,000 over 61 ms"},
-		{"own gap", "rtt:gap=200ms", datasets.RTT, steady(2000, several(7, 8, 9, 300)), "4 calls over 50 ms, in 2 episodes"},
+		{"own gap", "rtt:gap=80ms", datasets.RTT, steady(2000, several(7, 8, 9, 150)), "4 calls over 50 ms, in 2 episodes"},
 		{"lost", "rtt", datasets.RTT, lose(steady(2000, nil), 1999), "Quiet: no call of 1,999 over 50 ms; 1 without an answer"},
 		{"none", "rtt", datasets.RTT, lose(steady(3, nil), 1)[1:], "No answers: nothing to draw"},
 		{"survival", "survival", datasets.RTT, steady(4000, several(1, 2, 3, 4, 5)), "One call in 1,000 takes over 60 ms; half take over 10.0 ms"},
@@ -83,6 +83,14 @@ func TestTitlesStateTheFinding(t *testing.T) {
 		{
 			"set back", "clocks", datasets.Clocks, readings(1, 100, time.Second, -time.Second, 0),
 			"The wall clock stepped back by 1.00 s after 50 s",
+		},
+		{
+			"steady clocks", "clocks", datasets.Clocks, readings(1, 100, time.Second, 0, 0),
+			"No step, and no drift of the steered clock beyond the 240 ns that reading it costs",
+		},
+		{
+			"steered clock", "clocks", datasets.Clocks, readings(1, 101, time.Second, 0, 10),
+			"No step; the steered clock gained 1.00 ms against the raw one",
 		},
 		{
 			"none slower", "tradeoff", datasets.RTT, steady(5000, nil),
@@ -203,6 +211,24 @@ func TestScaledRoundTripsKeepTheirShape(t *testing.T) {
 	for i, v := range one.Layers[0].(*Band).Hi {
 		if w := ten.Layers[0].(*Band).Hi[i]; math.Abs(w/v-10) > 1e-9 {
 			t.Fatalf("column %d: %g, ten times as slow %g", i, v, w)
+		}
+	}
+}
+
+// TestSlicesFillTheirAxis holds that a trace cut out of the middle of another one is
+// not drawn in a corner, and that a whole one begins at 0.
+func TestSlicesFillTheirAxis(t *testing.T) {
+	for _, c := range []struct{ from, want float64 }{{0, 0}, {0.5, 0}, {1000, 1000}} {
+		rows := steady(5000, nil)
+		for _, r := range rows {
+			s := r.(*datasets.Sample)
+			s.Due += datasets.Instant(c.from * 1e9)
+			s.Sent = s.Due
+		}
+		drawn := mustDraw(t, "rtt", trace("x", datasets.RTT, rows))
+		x, _ := drawn.ranges()
+		if got := newScale(drawn.X, x).lo; math.Abs(got-c.want) > 0.01 {
+			t.Errorf("a trace from %g s is drawn from %g s, want %g", c.from, got, c.want)
 		}
 	}
 }

@@ -106,6 +106,13 @@ func (o *offsets) finish() {
 	o.best.Seconds = math.Inf(1)
 	o.lowest, o.highest = math.Inf(-1), math.Inf(1)
 	o.leastθ, o.mostθ = math.Inf(1), math.Inf(-1)
+	var at []float64
+	o.ring.each(func(x, _ float64, c *offsetColumn) {
+		if c.n > 0 {
+			at = append(at, x)
+		}
+	})
+	limit := hole(at)
 	o.ring.each(func(at, width float64, c *offsetColumn) {
 		if c.bad > 0 {
 			o.badAt = append(o.badAt, at)
@@ -113,16 +120,29 @@ func (o *offsets) finish() {
 		if c.n == 0 {
 			return
 		}
-		b := c.best
-		o.at, o.width = append(o.at, at), append(o.width, width)
-		o.theta, o.lo, o.hi = append(o.theta, b.Offset), append(o.lo, b.Offset-b.Seconds), append(o.hi, b.Offset+b.Seconds)
-		o.spreadLo, o.spread = append(o.spreadLo, c.least), append(o.spread, c.greatest)
-		if b.Seconds < o.best.Seconds {
-			o.best = b
+		if n := len(o.at); n > 0 && at-o.at[n-1] > limit {
+			o.draw(o.at[n-1], width, &offsetColumn{least: absent(), greatest: absent(), best: analysis.OffsetBound{Offset: absent()}})
 		}
-		o.lowest, o.highest = max(o.lowest, b.Offset-b.Seconds), min(o.highest, b.Offset+b.Seconds)
-		o.leastθ, o.mostθ = min(o.leastθ, b.Offset), max(o.mostθ, b.Offset)
+		o.draw(at, width, c)
+		o.sum(c.best)
 	})
+}
+
+// draw adds a column to what is drawn.
+func (o *offsets) draw(at, width float64, c *offsetColumn) {
+	b := c.best
+	o.at, o.width = append(o.at, at), append(o.width, width)
+	o.theta, o.lo, o.hi = append(o.theta, b.Offset), append(o.lo, b.Offset-b.Seconds), append(o.hi, b.Offset+b.Seconds)
+	o.spreadLo, o.spread = append(o.spreadLo, c.least), append(o.spread, c.greatest)
+}
+
+// sum adds a column to what is said.
+func (o *offsets) sum(b analysis.OffsetBound) {
+	if b.Seconds < o.best.Seconds {
+		o.best = b
+	}
+	o.lowest, o.highest = max(o.lowest, b.Offset-b.Seconds), min(o.highest, b.Offset+b.Seconds)
+	o.leastθ, o.mostθ = min(o.leastθ, b.Offset), max(o.mostθ, b.Offset)
 }
 
 func offset(traces []Trace) (*Chart, error) {
@@ -189,7 +209,9 @@ func (c *Chart) limitsFirst() {
 		}
 		least := math.Inf(1)
 		for i := range b.Lo {
-			least = min(least, b.Hi[i]-b.Lo[i])
+			if !math.IsNaN(b.Lo[i]) {
+				least = min(least, b.Hi[i]-b.Lo[i])
+			}
 		}
 		return least
 	}

@@ -39,9 +39,9 @@ func pauses(traces []Trace) (*Chart, error) {
 	}
 	c := &Chart{X: timeAxis(), Y: Axis{Label: "Length of the pause", Unit: "s", Log: true}, Caption: source(t)}
 	observed, known := t.Rows.Header().Duration(datasets.KeyObserved)
-	if known {
+	if known = known && time.Duration(longest.At) <= observed; known {
 		summary.Observed = datasets.Some(observed)
-		c.X.Include = append(c.X.Include, observed.Seconds())
+		c.X.Include = []float64{0, observed.Seconds()}
 	}
 	if all.n == 0 {
 		c.Title = "No pause was seen"

@@ -76,26 +76,30 @@ func about(h *datasets.Header) string {
 	return text
 }
 
-// breakAt returns the distance of two neighbours in a series of cells from which
-// on they are not joined: the recording had a hole.
-func breakAt(cells []cell) float64 {
+// hole returns the distance of two neighbours in a series from which on they are not
+// joined: nothing was measured between them.
+func hole(at []float64) float64 {
 	var steps []float64
-	for i := 1; i < len(cells); i++ {
-		steps = append(steps, cells[i].At-cells[i-1].At)
+	for i := 1; i < len(at); i++ {
+		steps = append(steps, at[i]-at[i-1])
 	}
 	if len(steps) == 0 {
 		return 0
 	}
 	slices.Sort(steps)
-	return 8 * steps[len(steps)/2]
+	return 6 * steps[len(steps)/2]
 }
 
 // medianLine joins the medians of cells, broken where the recording had a hole.
 func medianLine(cells []cell) *Line {
 	l := &Line{Role: muted, Thin: true, NoEnd: true, Name: "median"}
-	hole := breakAt(cells)
+	var at []float64
+	for _, c := range cells {
+		at = append(at, c.At)
+	}
+	limit := hole(at)
 	for i, c := range cells {
-		if i > 0 && c.At-cells[i-1].At > hole {
+		if i > 0 && c.At-cells[i-1].At > limit {
 			l.X, l.Y = append(l.X, c.At), append(l.Y, absent())
 		}
 		if c.N > 0 {
@@ -149,5 +153,5 @@ func medianPoints(cells []cell) *Points {
 }
 
 func timeAxis() Axis {
-	return Axis{Label: "Time since start", Unit: "s", Clock: true, Include: []float64{0}}
+	return Axis{Label: "Time since start", Unit: "s", Clock: true}
 }

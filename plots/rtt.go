@@ -20,7 +20,7 @@ type rtt struct {
 
 func bindRTT(fs *flag.FlagSet) func() (Figure, error) {
 	var f rtt
-	fs.DurationVar(&f.over, "over", 0, "a call slower than this `duration` is slow; 0s: at least 4 medians and a tenth of the greatest, a round number")
+	fs.DurationVar(&f.over, "over", 0, "a call slower than this `duration` is slow; 0s: 4 medians or a tenth of the greatest, rounded up")
 	fs.DurationVar(&f.gap, "gap", 100*time.Millisecond, "slow calls are one episode unless all is calm for this `duration` between them")
 	fs.StringVar(&f.log, "scale", "auto", "of the round trips: `auto`, linear or log")
 	return func() (Figure, error) {

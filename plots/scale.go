@@ -32,6 +32,9 @@ func newScale(a Axis, r trueRange) scale {
 		}
 		s.lo, s.hi = max(r.lo/margin, math.SmallestNonzeroFloat64), min(r.hi*margin, math.MaxFloat64)
 	default:
+		if a.Clock && r.lo > 0 && r.lo < r.hi/4 {
+			r.lo = 0
+		}
 		s.lo, s.hi = widen(r.lo, r.hi, a.Clock)
 	}
 	s.prefix = s.choose()
@@ -39,7 +42,7 @@ func newScale(a Axis, r trueRange) scale {
 }
 
 // widen adds a margin to a linear range. An end at zero stays there, and so does the
-// range of a time.
+// range of a time, which begins at the start unless the trace was cut out of its middle.
 func widen(lo, hi float64, clock bool) (float64, float64) {
 	span := hi - lo
 	if span == 0 {
