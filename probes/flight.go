@@ -11,7 +11,7 @@ import (
 )
 
 // tick is how often rows are handed over and a silent socket is looked at.
-const tick = 20 * time.Millisecond
+const tick = 50 * time.Millisecond
 
 // flight is one run of the udp probe: one goroutine sends, one receives, and the
 // one that runs it records.
@@ -42,8 +42,9 @@ func (f *flight) run(ctx context.Context, rec Recorder) error {
 	})
 	var failed error
 	both.Go(func() {
-		defer stop()
-		failed = f.receive()
+		if failed = f.receive(); failed != nil {
+			stop()
+		}
 	})
 	err := f.record(ctx, allSent, rec)
 	stop()
