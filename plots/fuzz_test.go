@@ -63,7 +63,7 @@ func FuzzWrapLosesNothing(f *testing.F) {
 		if got, want := squeeze(strings.Join(lines, "")), squeeze(plain(s)); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
-		if w := types.fit(body, s, width); types.width(body, w) > width && utf8.RuneCountInString(w) > 3 {
+		if w := types.fit(body, s, width); types.width(body, w) > width && utf8.RuneCountInString(w) > 1 {
 			t.Errorf("%q does not fit into %g", w, width)
 		}
 	})

@@ -19,7 +19,7 @@ func demos(tb testing.TB) map[string]*Chart {
 	tb.Helper()
 	demos := map[string]*Chart{}
 	demos["rtt-freeze"] = mustDraw(tb, "rtt", trace("api.trace", datasets.RTT,
-		lose(calls(1, 60_000, time.Millisecond, 10*time.Millisecond, 0.2, 21*time.Second, 800*time.Millisecond), 9000)))
+		lose(calls(1, 15_000, 4*time.Millisecond, 10*time.Millisecond, 0.2, 21*time.Second, 800*time.Millisecond), 2250)))
 	demos["rtt-quiet"] = mustDraw(tb, "rtt", trace("lan.trace", datasets.RTT,
 		calls(2, 5000, 100*time.Millisecond, 180*time.Microsecond, 0.15, 0, 0)))
 	demos["rtt-few"] = mustDraw(tb, "rtt", trace("few.trace", datasets.RTT,
@@ -27,7 +27,7 @@ func demos(tb testing.TB) map[string]*Chart {
 	demos["rtt-none"] = mustDraw(tb, "rtt", trace("dead.trace", datasets.RTT,
 		lose(calls(3, 12, time.Second, 18*time.Millisecond, 0.5, 0, 0)[1:], 1)[1:]))
 	demos["survival"] = mustDraw(tb, "survival", trace("api.trace", datasets.RTT,
-		lose(calls(1, 60_000, time.Millisecond, 10*time.Millisecond, 0.4, 21*time.Second, 800*time.Millisecond), 9000)))
+		lose(calls(1, 15_000, 4*time.Millisecond, 10*time.Millisecond, 0.4, 21*time.Second, 800*time.Millisecond), 2250)))
 	demos["survival-three"] = mustDraw(tb, "survival", slices.Concat(
 		trace("near.trace", datasets.RTT, calls(4, 4000, time.Millisecond, 900*time.Microsecond, 0.3, 0, 0)),
 		trace("far-away-in-another-country.trace", datasets.RTT, calls(5, 2000, time.Millisecond, 28*time.Millisecond, 0.1, 0, 0)),
@@ -38,7 +38,7 @@ func demos(tb testing.TB) map[string]*Chart {
 	demos["pauses-many"] = mustDraw(tb, "pauses", trace("host.trace", datasets.Pauses, stops(8, 40000, 26*time.Hour)))
 	frozen := func() []Trace {
 		return trace("api.trace", datasets.RTT,
-			lose(calls(1, 60_000, time.Millisecond, 10*time.Millisecond, 0.2, 21*time.Second, 800*time.Millisecond), 9000))
+			lose(calls(1, 15_000, 4*time.Millisecond, 10*time.Millisecond, 0.2, 21*time.Second, 800*time.Millisecond), 2250))
 	}
 	demos["timeout"] = mustDraw(tb, "timeout", frozen())
 	demos["timeout-quantile"] = mustDraw(tb, `timeout:estimator="quantile:q=99%,factor=2"`, frozen())

@@ -1,6 +1,7 @@
 package plots
 
 import (
+	"sort"
 	"strings"
 	"time"
 	"unicode"
@@ -87,11 +88,15 @@ func (t *typeface) prefix(f face, word string, width float64) int {
 // fit shortens a text to width, an ellipsis for what is left out in its middle.
 func (t *typeface) fit(f face, text string, width float64) string {
 	text = plain(text)
-	letters := []rune(text)
-	for n := len(letters); t.width(f, text) > width && n > 2; n-- {
-		text = string(letters[:n/2]) + "…" + string(letters[len(letters)-(n-1-n/2):])
+	if t.width(f, text) <= width {
+		return text
 	}
-	return text
+	letters := []rune(text)
+	shortened := func(kept int) string {
+		return string(letters[:(kept+1)/2]) + "…" + string(letters[len(letters)-kept/2:])
+	}
+	tooMany := sort.Search(len(letters), func(kept int) bool { return t.width(f, shortened(kept)) > width })
+	return shortened(max(tooMany-1, 0))
 }
 
 // inWords writes a duration with its unit, three digits of it: "50 ms".

@@ -51,12 +51,12 @@ func record(tb testing.TB, name string, kind datasets.Kind, rows ...datasets.Row
 	return []plots.Trace{{Name: name, Rows: s}}
 }
 
-// trips makes a minute of calls, one every 2 ms, with one freeze and some losses.
+// trips makes a minute of calls, one every 6 ms, with one freeze and some losses.
 func trips() []datasets.Row {
 	r := rand.New(rand.NewPCG(1, 1))
-	rows := make([]datasets.Row, 30_000)
+	rows := make([]datasets.Row, 10_000)
 	for i := range rows {
-		due := time.Duration(i) * 2 * time.Millisecond
+		due := time.Duration(i) * 6 * time.Millisecond
 		d := time.Duration(10e6 * math.Exp(0.25*r.NormFloat64()))
 		if due >= 21*time.Second && due < 21400*time.Millisecond {
 			d += 21400*time.Millisecond - due
@@ -65,7 +65,7 @@ func trips() []datasets.Row {
 			Seq: int64(i), Call: int64(i), Attempt: 1, Due: datasets.Instant(due), Sent: datasets.Instant(due),
 			Elapsed: d, Outcome: datasets.Replied, Copies: 1, Inflight: 1, Size: 64,
 		}
-		if i%7000 == 6999 {
+		if i%2400 == 2399 {
 			s.Outcome, s.Elapsed = datasets.TimedOut, 0
 		}
 		rows[i] = s
