@@ -17,13 +17,17 @@ import (
 // that pairs the request, which the server's kernel stamps on arrival, with the
 // reply, which the server stamps before sending it. The sources of T2 and T3 are
 // not on the wire; they are recorded as user.
+//
+// Sent and Elapsed are monotonic, read next to the send and the receive. Elapsed is
+// T4−T1 and the stall, the time the reply waited to be read; what it takes to make
+// a socket for each attempt is in sent − due.
 type ntpProbe struct {
 	port, version int
 	family        string
 }
 
 func bindNTP(fs *flag.FlagSet) func() (Probe, error) {
-	port := fs.Int("port", 123, "of a target that names `none`")
+	port := fs.Int("port", 123, "`port` of a target that names none")
 	version := fs.Int("version", 4, "NTP `version`, 3 or 4")
 	family := fs.String("family", "any", "addresses of a target that is a name: `any`, 4 or 6")
 	return func() (Probe, error) {
