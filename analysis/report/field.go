@@ -12,6 +12,29 @@ type field struct {
 	empty bool // has nothing in any row
 }
 
+// Field is a column as people see it, for a page that lays tables out by itself.
+type Field struct {
+	Title  string
+	Unit   string // with its prefix; "" for words and counts
+	Cells  []string
+	Number bool // better set to the right
+	Empty  bool // has nothing in any row
+}
+
+// Fields returns what there is to see of a table, in its order, as the text form
+// shows it: one prefix a column, x_lo and x_hi beside x.
+func (t *Table) Fields() []Field {
+	var all []Field
+	for _, f := range fields(t) {
+		shown := Field{Title: f.title(), Unit: f.unit, Number: f.right, Empty: f.empty}
+		for _, c := range f.cells {
+			shown.Cells = append(shown.Cells, printable(strings.Join(strings.Fields(c), " ")))
+		}
+		all = append(all, shown)
+	}
+	return all
+}
+
 // source says which columns of a table a field shows; -1 is none.
 type source struct{ value, low, high int }
 

@@ -11,7 +11,7 @@ import (
 )
 
 // FuzzCellsComeBack holds that a word of a table reaches the page as it was, its
-// white space apart.
+// white space apart, and leaves its neighbours alone.
 func FuzzCellsComeBack(f *testing.F) {
 	for _, s := range []string{"", "a", "a | b", `\|`, `\\| x`, "<b>", "`code`", "*_*", "-", "| ", " |", "---:", "&lt;", "é\u00a0ü"} {
 		f.Add(s)
@@ -21,10 +21,7 @@ func FuzzCellsComeBack(f *testing.F) {
 			t.Skip("the report marks what cannot be printed")
 		}
 		table := report.Table{Name: "t", Columns: []report.Column{{Name: "word"}, {Name: "other"}}, Rows: [][]any{{s, "x"}, {"y", s}}}
-		got, err := shown(&table)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := shown(&table)
 		want := strings.Join(strings.Fields(s), " ")
 		for _, c := range []string{got.Rows[0][0].Text, got.Rows[1][1].Text} {
 			if c != want && c != unit.Absent {

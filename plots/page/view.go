@@ -90,10 +90,7 @@ func (b *builder) all(tables []report.Table) []table {
 	var out []table
 	for i := range tables {
 		b.tables++
-		t, err := shown(&tables[i])
-		if err != nil && b.err == nil {
-			b.err = err
-		}
+		t := shown(&tables[i])
 		t.ID = fmt.Sprintf("table-%d", b.tables)
 		out = append(out, t)
 	}
