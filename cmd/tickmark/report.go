@@ -128,46 +128,57 @@ func (r *runData) freezes(h *datasets.Header) []adaptive.Span {
 type evidence struct {
 	title, trace, text string
 	tables             []string
-	figures            []string
+	figures            []figureFile
+}
+
+// figureFile is a figure by its spec, and the name of the files it is left in.
+type figureFile struct{ name, spec string }
+
+// timeoutFigures shows the chosen estimator at work, and one that adapts beside a
+// chosen one that does not.
+func (r *runData) timeoutFigures() []figureFile {
+	adapting := figureFile{"timeout-jacobson", "timeout:estimator=jacobson"}
+	if r.tuned == nil || r.tuned.Chosen() == nil {
+		return []figureFile{adapting}
+	}
+	chosen := figureFile{"timeout", fmt.Sprintf("timeout:estimator=%q", r.tuned.Chosen().Spec)}
+	if strings.HasPrefix(r.tuned.Chosen().Spec, "fixed:") {
+		return []figureFile{chosen, adapting}
+	}
+	return []figureFile{chosen}
 }
 
 func (r *runData) evidence() []evidence {
-	timeout := "timeout"
-	if r.tuned != nil {
-		if c := r.tuned.Chosen(); c != nil {
-			timeout = fmt.Sprintf("timeout:estimator=%q", c.Spec)
-		}
-	}
 	return []evidence{
 		{
 			"Clocks against a server", "ntp",
 			"θ is server − client: positive when the local clock is slow. The bound is a hard limit on the error of one exchange and lists what it assumes; it is not a statistical interval.",
 			[]string{"offsets", "budget"},
-			[]string{"offset"},
+			[]figureFile{{"offset", "offset"}},
 		},
 		{
 			"Round trips", "udp",
 			"Counted from when a call was due, so that a call held back by an earlier one is not flattered. The peer's answers are kept after any deadline.",
 			[]string{"summary"},
-			[]string{"rtt", "survival"},
+			[]figureFile{{"rtt", "rtt"}, {"survival", "survival"}},
 		},
 		{
 			"Timeouts", "udp",
 			"Each timeout is replayed over the recording as its caller would have lived it: an answer counts from the instant it arrived. A false positive is a call given up on that was then answered; detection counts from a crash at any instant to the first timeout that fires.",
 			[]string{"estimators"},
-			[]string{"tradeoff", timeout},
+			append([]figureFile{{"tradeoff", "tradeoff"}}, r.timeoutFigures()...),
 		},
 		{
 			"Pauses of this process", "pause",
 			"Short sleeps that ended late: for so long nothing of this process may have run. A lease must outlast the longest.",
 			[]string{"pauses"},
-			[]string{"pauses"},
+			[]figureFile{{"pauses", "pauses"}},
 		},
 		{
 			"This host's four clocks", "clock",
 			"Read together, they tell a step of the wall clock from a slew and from a suspend.",
 			[]string{"clocks", "steps"},
-			[]string{"clocks"},
+			[]figureFile{{"clocks", "clocks"}},
 		},
 	}
 }
@@ -208,13 +219,12 @@ func (r *runData) tables(sum *analysis.Summary) []report.Table {
 }
 
 // figure draws one figure of a trace and leaves it beside the page, as SVG and CSV.
-func (r *runData) figure(s *streams, figure, file string) (*page.Figure, error) {
-	chart, err := drawFigure(s, &input{}, figure, []string{filepath.Join(r.folder, file)})
+func (r *runData) figure(s *streams, figure figureFile, trace string) (*page.Figure, error) {
+	chart, err := drawFigure(s, &input{}, figure.spec, []string{filepath.Join(r.folder, trace)})
 	if err != nil {
-		return nil, fmt.Errorf("figure %s: %w", figure, err)
+		return nil, fmt.Errorf("figure %s: %w", figure.name, err)
 	}
-	name, _, _ := strings.Cut(figure, ":")
-	base := filepath.Join(r.folder, "report", name)
+	base := filepath.Join(r.folder, "report", figure.name)
 	err = replaceFile(base+".svg", func(w io.Writer) error { return chart.WriteSVG(w, plots.Theme{}) })
 	if err != nil {
 		return nil, err
