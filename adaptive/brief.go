@@ -19,7 +19,7 @@ func (t *Tuning) Brief() report.Table {
 			{Name: "noticed_p50", Unit: "s"},
 			{Name: "noticed_p99", Unit: "s"},
 			{Name: "retries_added", Unit: "ratio"},
-			{Name: "pareto"},
+			{Name: "choice"},
 		},
 	}
 	for i := range t.Candidates {
@@ -27,7 +27,7 @@ func (t *Tuning) Brief() report.Table {
 		share, lo, hi := c.Share.Cells()
 		mark := ""
 		if c.Pareto {
-			mark = "front"
+			mark = "pareto"
 		}
 		if c.Chosen {
 			mark = "chosen"

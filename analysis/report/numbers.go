@@ -113,6 +113,15 @@ func (q *quantity) earned(significant int) int {
 	return min(max(int(math.Ceil(math.Log10(8/width))), 0), least)
 }
 
+// room returns the decimals of three significant digits, zeros among them, where no
+// interval says how many are earned: 2.00 may stand in a column of 1.93.
+func (q *quantity) room() int {
+	if q.high > q.low {
+		return 0
+	}
+	return 2 - int(math.Floor(math.Log10(math.Abs(q.main()))))
+}
+
 // places returns the decimals of each row. They are the same for all if that shows
 // the largest with three significant digits and every other with two, and no row
 // with more than one digit it has not earned; else each row has its own.
@@ -132,7 +141,7 @@ func places(all []quantity) []int {
 	}
 	uniform := make([]int, len(all))
 	for i, q := range all {
-		if common > own[i]+1 && q.main() != 0 {
+		if common > max(own[i], q.room())+1 && q.main() != 0 {
 			return own
 		}
 		uniform[i] = common
