@@ -1,7 +1,6 @@
 package datasets
 
 import (
-	"bytes"
 	"encoding/csv"
 	"errors"
 	"flag"
@@ -174,61 +173,4 @@ func (s *tableStream) Warnings() []string {
 		warnings = append(warnings, s.name+": no time column: calls are taken to have followed one another, so nothing said of instants holds (detection, freezes)")
 	}
 	return warnings
-}
-
-// parseDecimal reads a plain decimal number of units as whole nanoseconds, exactly:
-// a float64 would lose the nanoseconds of a time since 1970. Digits below one
-// nanosecond are cut off.
-func parseDecimal(text string, unit time.Duration) (time.Duration, error) {
-	digits, negative := strings.CutPrefix(text, "-")
-	whole, fraction, _ := strings.Cut(digits, ".")
-	var n time.Duration
-	if whole == "" && fraction == "" {
-		return 0, notDecimal(text)
-	}
-	if whole != "" {
-		if err := parseInt(&n, []byte(whole)); err != nil || n < 0 || n > (1<<63-1)/unit-1 {
-			return 0, notDecimal(text)
-		}
-	}
-	n *= unit
-	for _, digit := range fraction {
-		if digit < '0' || digit > '9' {
-			return 0, notDecimal(text)
-		}
-		unit /= 10
-		n += time.Duration(digit-'0') * unit
-	}
-	if negative {
-		n = -n
-	}
-	return n, nil
-}
-
-func notDecimal(text string) error {
-	return fmt.Errorf("%s: want a decimal number", clip([]byte(text)))
-}
-
-// lineGuard ends a stream whose line is too long to be one, which bounds the memory
-// of a reader that keeps whole lines.
-type lineGuard struct {
-	name string
-	r    io.Reader
-	line int64 // lines seen
-	long int   // bytes since the last of them
-}
-
-func (g *lineGuard) Read(p []byte) (int, error) {
-	n, err := g.r.Read(p)
-	rest := p[:n]
-	for {
-		before, after, found := bytes.Cut(rest, []byte{'\n'})
-		if g.long += len(before); g.long > maxLine {
-			return 0, &SyntaxError{g.name, g.line + 1, fmt.Sprintf("a line of more than %d bytes", maxLine)}
-		}
-		if !found {
-			return n, err
-		}
-		g.line, g.long, rest = g.line+1, 0, after
-	}
 }
