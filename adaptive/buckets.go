@@ -29,20 +29,24 @@ func bucketTop(bucket int) time.Duration {
 // tally counts durations by bucket and keeps each bucket's sum, so that its mean is
 // exact wherever it matters.
 type tally struct {
-	count    []int64
-	sum      []float64
+	piles    []pile
 	n        int64
 	min, max time.Duration
 }
 
+type pile struct {
+	n   int64
+	sum float64
+}
+
 func newTally() tally {
-	return tally{count: make([]int64, buckets), sum: make([]float64, buckets), min: math.MaxInt64}
+	return tally{piles: make([]pile, buckets), min: math.MaxInt64}
 }
 
 func (t *tally) add(d time.Duration) {
-	b := bucketOf(d)
-	t.count[b]++
-	t.sum[b] += float64(d)
+	p := &t.piles[bucketOf(d)]
+	p.n++
+	p.sum += float64(d)
 	t.n++
 	t.min, t.max = min(t.min, d), max(t.max, d)
 }
@@ -51,9 +55,9 @@ func (t *tally) add(d time.Duration) {
 // of an empty tally.
 func (t *tally) quantile(q float64) (float64, bool) {
 	rank := max(int64(math.Ceil(q*float64(t.n))), 1)
-	for b, n := range t.count {
-		if rank -= n; rank <= 0 && n > 0 {
-			mean := t.sum[b] / float64(n)
+	for _, p := range t.piles {
+		if rank -= p.n; rank <= 0 && p.n > 0 {
+			mean := p.sum / float64(p.n)
 			return math.Min(math.Max(mean, float64(t.min)), float64(t.max)), true
 		}
 	}
@@ -63,8 +67,8 @@ func (t *tally) quantile(q float64) (float64, bool) {
 // mean returns the mean in nanoseconds, and false of an empty tally.
 func (t *tally) mean() (float64, bool) {
 	sum := 0.0
-	for _, s := range t.sum {
-		sum += s
+	for _, p := range t.piles {
+		sum += p.sum
 	}
 	return sum / float64(t.n), t.n > 0
 }

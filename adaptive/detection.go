@@ -50,11 +50,12 @@ func (d *detection) send(due datasets.Instant, timeout time.Duration) {
 }
 
 func (d *detection) settle() {
-	g := d.open.pop()
+	g := d.open.front()
 	d.begins.add(g.fires.Sub(g.end))
 	d.ends.add(g.fires.Sub(d.from))
 	d.total += g.end.Sub(d.from)
 	d.from = g.end
+	d.open.pop()
 }
 
 // end settles what is open: after the last attempt nothing fires earlier.
@@ -72,14 +73,15 @@ func (d *detection) quantile(q float64) (float64, bool) {
 		return 0, false
 	}
 	var below mixture
-	for b := range d.begins.count {
+	for b := range d.begins.piles {
+		begin, end := d.begins.piles[b], d.ends.piles[b]
 		here := below
-		here.add(&d.begins, &d.ends, b)
+		here.add(begin, end)
 		if top := float64(bucketTop(b)) + 1; here.at(top) < want {
 			below = here
 			continue
 		}
-		return below.solve(want, d.begins.point(b), d.ends.point(b)), true
+		return below.solve(want, begin.point(), end.point()), true
 	}
 	return 0, false
 }
@@ -88,9 +90,9 @@ func (d *detection) quantile(q float64) (float64, bool) {
 // that began minus those that ended.
 type mixture struct{ count, sum float64 }
 
-func (m *mixture) add(begins, ends *tally, b int) {
-	m.count += float64(begins.count[b] - ends.count[b])
-	m.sum += begins.sum[b] - ends.sum[b]
+func (m *mixture) add(begin, end pile) {
+	m.count += float64(begin.n - end.n)
+	m.sum += begin.sum - end.sum
 }
 
 func (m mixture) at(t float64) float64 { return m.count*t - m.sum }
@@ -98,12 +100,12 @@ func (m mixture) at(t float64) float64 { return m.count*t - m.sum }
 // point is so many intervals that begin or, negative, end at t on average.
 type point struct{ t, count float64 }
 
-// point returns the begins of bucket b as if all were at their mean.
-func (t *tally) point(b int) point {
-	if t.count[b] == 0 {
+// point takes all that begins or ends in a bucket to be at its mean.
+func (p pile) point() point {
+	if p.n == 0 {
 		return point{}
 	}
-	return point{t.sum[b] / float64(t.count[b]), float64(t.count[b])}
+	return point{p.sum / float64(p.n), float64(p.n)}
 }
 
 // solve returns where the function, which bends at begin and at end, reaches want.

@@ -6,37 +6,45 @@ import (
 	"github.com/tickmark/tickmark/datasets"
 )
 
-// flight is one attempt that left.
-type flight struct {
-	at      datasets.Instant // what the queue it stands in is ordered by
-	seq     int64
-	due     datasets.Instant
+// event is an attempt that leaves, or what became known of one. It and a flight are
+// small enough to travel in registers: of more than four fields, or a bool more, they
+// would go through memory at twice the cost.
+type event struct {
+	at      datasets.Instant
 	latency time.Duration // of the answer; without one, how long there was none
 	attempt int32
-	fate    fate
+	kind    kind
 }
 
-// fate is what a replay makes of an outcome.
-type fate uint8
+type kind uint8
 
 const (
-	answered   fate = iota
-	unanswered      // timed out: the latency is more than what we waited
-	uncounted       // refused or not to be believed: it left, and that is all
+	answered   kind = iota // leaves, and will be answered
+	unanswered             // leaves, and will time out: the latency is more than what we waited
+	uncounted              // leaves, and that is all: refused, or not to be believed
+	arrival                // the answer arrived
+	silence                // listening for an answer ended
 )
 
-// flightOf returns the flight of a sample that left, and when its end became known.
-// Listen is how long an attempt without an answer was listened for, 0 if unknown:
-// its deadline then stands for it.
-func flightOf(s *datasets.Sample, listen time.Duration) (f flight, known datasets.Instant) {
-	f = flight{seq: s.Seq, due: s.Due, attempt: int32(s.Attempt), fate: uncounted}
+// flight is an event that is yet to come. Those of one instant come by number.
+type flight struct {
+	event
+	seq int64
+}
+
+func before(a, b *flight) bool { return a.at < b.at || a.at == b.at && a.seq < b.seq }
+
+// flightOf returns the leaving of a sample that left. Listen is how long an attempt
+// without an answer was listened for, 0 if unknown: its deadline then stands for it.
+func flightOf(s *datasets.Sample, listen time.Duration) flight {
+	e := event{at: s.Due, attempt: int32(s.Attempt), kind: uncounted}
 	if latency, ok := s.Latency(); ok {
-		f.fate, f.latency = answered, latency
+		e.kind, e.latency = answered, latency
 	} else if s.Outcome == datasets.TimedOut {
-		f.fate, f.latency = unanswered, listen
+		e.kind, e.latency = unanswered, listen
 		if listen <= 0 {
-			f.latency, _ = s.Deadline.Value()
+			e.latency, _ = s.Deadline.Value()
 		}
 	}
-	return f, s.Due.Add(max(f.latency, 0))
+	return flight{e, s.Seq}
 }

@@ -32,11 +32,9 @@ func (r *ring[T]) item(i int) *T { return &r.items[(r.head+i)&(len(r.items)-1)] 
 func (r *ring[T]) back() *T { return r.item(r.n - 1) }
 
 // pop removes the oldest item; there must be one.
-func (r *ring[T]) pop() T {
-	v := r.items[r.head]
+func (r *ring[T]) pop() {
 	r.head = (r.head + 1) & (len(r.items) - 1)
 	r.n--
-	return v
 }
 
 // drop removes the newest item; there must be one.

@@ -1,11 +1,7 @@
 package adaptive
 
 import (
-	"fmt"
-	"time"
-
 	"github.com/tickmark/tickmark/analysis"
-	"github.com/tickmark/tickmark/analysis/unit"
 	"github.com/tickmark/tickmark/datasets"
 )
 
@@ -42,78 +38,6 @@ func share(k, n int64) datasets.Optional[float64] {
 		return datasets.Optional[float64]{}
 	}
 	return datasets.Some(float64(k) / float64(n))
-}
-
-// player holds one estimator and counts what it would have done.
-type player struct {
-	estimator  Estimator
-	counts     Score
-	longest    time.Duration // wait of the undecided
-	disordered int64
-	inRun      bool // the attempt before was a false positive
-	timeouts   tally
-	detection  detection
-}
-
-func newPlayer(e Estimator) *player {
-	return &player{estimator: e, timeouts: newTally(), detection: newDetection()}
-}
-
-// send judges an attempt by the timeout of the instant it leaves at.
-func (p *player) send(f *flight, at datasets.Instant) {
-	timeout := max(p.estimator.Timeout(at), 0)
-	p.detection.send(at, timeout)
-	slow := f.latency > timeout
-	switch f.fate {
-	case uncounted:
-		return
-	case answered:
-		if slow {
-			p.counts.FalsePositives++
-			p.counts.Firings++
-		}
-		if slow && !p.inRun {
-			p.counts.Runs++
-		}
-		p.inRun = slow
-	case unanswered:
-		p.counts.Firings++
-		if f.latency < timeout {
-			p.counts.Undecided++
-			p.longest = max(p.longest, f.latency)
-		}
-	}
-	p.counts.Attempts++
-	p.timeouts.add(timeout)
-}
-
-func (p *player) score() Score {
-	p.detection.end()
-	s := p.counts
-	s.Share = analysis.ClopperPearson(s.FalsePositives, s.Attempts, analysis.Level)
-	if s.Undecided > 0 {
-		s.Share.Hi = analysis.ClopperPearson(s.FalsePositives+s.Undecided, s.Attempts, analysis.Level).Hi
-		s.Warnings = append(s.Warnings, p.undecided())
-	}
-	s.Warnings = append(s.Warnings, s.Share.Warnings...)
-	if p.disordered > 0 {
-		s.Warnings = append(s.Warnings, fmt.Sprintf("replay: %s attempts stand far out of order and were taken late: sort the trace by due time", unit.Count(p.disordered)))
-	}
-	s.TimeoutP50 = inSeconds(p.timeouts.quantile(0.5))
-	s.TimeoutP99 = inSeconds(p.timeouts.quantile(0.99))
-	s.TimeoutMean = inSeconds(p.timeouts.mean())
-	s.DetectionP50 = inSeconds(p.detection.quantile(0.5))
-	s.DetectionP99 = inSeconds(p.detection.quantile(0.99))
-	return s
-}
-
-func (p *player) undecided() string {
-	within := "a time the trace does not tell"
-	if p.longest > 0 {
-		within = unit.Format(p.longest.Seconds(), "s") + ", where listening stopped"
-	}
-	return fmt.Sprintf("replay: %s of %s attempts had no answer within %s, and the timeout was longer: undecided",
-		unit.Count(p.counts.Undecided), unit.Count(p.counts.Attempts), within)
 }
 
 func inSeconds(ns float64, ok bool) datasets.Optional[float64] {

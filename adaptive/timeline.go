@@ -1,6 +1,7 @@
 package adaptive
 
 import (
+	"math"
 	"time"
 
 	"github.com/tickmark/tickmark/datasets"
@@ -14,11 +15,14 @@ type timeline struct {
 	listen     time.Duration // 0 if unknown
 	patience   time.Duration // how long a row waits for one that was due earlier
 	waiting    queue         // rows not played yet, by due time
-	inflight   queue         // attempts that left, by when their end is known
+	answers    queue         // attempts that left, by when their answer arrives
+	silences   queue         // and those without, by when that is known
 	latest     datasets.Instant
 	now        datasets.Instant
 	started    bool
 	disordered int64
+	events     [batch]event // played, but not handed out
+	held       int          // how many of them
 	players    []*player
 }
 
@@ -29,6 +33,10 @@ const (
 	slack     = time.Second
 	lookahead = 10 * time.Second
 )
+
+// batch is how many events are handed to a player at a time: they and what it needs
+// of its own stay in the processor's nearest cache.
+const batch = 256
 
 func newTimeline(listen time.Duration, players ...*player) *timeline {
 	t := &timeline{listen: listen, patience: listen + slack, players: players}
@@ -42,50 +50,79 @@ func (t *timeline) add(s *datasets.Sample) {
 	if s.Outcome == datasets.LostLocal {
 		return
 	}
-	f, known := flightOf(s, t.listen)
+	f := flightOf(s, t.listen)
+	known := f.at.Add(max(f.latency, 0))
 	if !t.started {
-		t.now, t.latest, t.started = f.due.Add(-t.patience), known, true
+		t.now, t.latest, t.started = f.at.Add(-t.patience), known, true
 	}
-	f.at = f.due
-	t.waiting.push(&f)
+	t.waiting.push(f)
 	t.latest = max(t.latest, known)
-	for next := t.waiting.first(); next != nil && t.latest.Sub(next.due) >= t.patience; next = t.waiting.first() {
-		t.play(t.waiting.pop())
-	}
+	t.playUntil(t.latest.Add(-t.patience))
 }
 
 // end plays what still waits.
 func (t *timeline) end() {
-	for t.waiting.first() != nil {
-		t.play(t.waiting.pop())
-	}
+	t.playUntil(math.MaxInt64)
+	t.handOut()
 	for _, p := range t.players {
 		p.disordered = t.disordered
 	}
 }
 
-// play lets one attempt leave, after everything that was known by then.
-func (t *timeline) play(f flight) {
-	if f.due < t.now {
-		t.disordered++
+// playUntil lets the attempts leave that were due until then.
+func (t *timeline) playUntil(due datasets.Instant) {
+	for next := t.waiting.first(); next != nil && next.at <= due; next = t.waiting.first() {
+		t.play(*next)
+		t.waiting.pop()
 	}
-	t.now = max(t.now, f.due)
-	for next := t.inflight.first(); next != nil && next.at <= t.now; next = t.inflight.first() {
-		t.tell(t.inflight.pop())
-	}
-	for _, p := range t.players {
-		p.send(&f, t.now)
-	}
-	if f.fate == uncounted || f.fate == unanswered && f.latency <= 0 {
-		return // nothing is ever learned from it
-	}
-	f.at = max(f.due.Add(f.latency), t.now)
-	t.inflight.push(&f)
 }
 
-func (t *timeline) tell(f flight) {
-	o := Observation{At: f.at, Latency: f.latency, Censored: f.fate == unanswered, Attempt: int(f.attempt)}
-	for _, p := range t.players {
-		p.estimator.Observe(o)
+// play lets one attempt leave, after everything that was known by then.
+func (t *timeline) play(f flight) {
+	if f.at < t.now {
+		t.disordered++
 	}
+	t.now = max(t.now, f.at)
+	t.tell()
+	known := max(f.at.Add(f.latency), t.now)
+	f.at = t.now
+	t.happen(f.event)
+	f.at = known
+	switch {
+	case f.kind == answered:
+		f.kind = arrival
+		t.answers.push(f)
+	case f.kind == unanswered && f.latency > 0:
+		f.kind = silence
+		t.silences.push(f)
+	}
+}
+
+// tell plays what is known by now.
+func (t *timeline) tell() {
+	for {
+		q, next := &t.answers, t.answers.first()
+		if silence := t.silences.first(); silence != nil && (next == nil || before(silence, next)) {
+			q, next = &t.silences, silence
+		}
+		if next == nil || next.at > t.now {
+			return
+		}
+		t.happen(next.event)
+		q.pop()
+	}
+}
+
+func (t *timeline) happen(e event) {
+	t.events[t.held] = e
+	if t.held++; t.held == batch {
+		t.handOut()
+	}
+}
+
+func (t *timeline) handOut() {
+	for _, p := range t.players {
+		p.play(t.events[:t.held])
+	}
+	t.held = 0
 }

@@ -41,7 +41,8 @@ func (w *window) add(at datasets.Instant, bucket int) {
 // forget drops what was observed more than the window's length before now.
 func (w *window) forget(now datasets.Instant) {
 	for w.recent.n > 0 && now.Sub(w.recent.front().at) > w.length {
-		bucket := int(w.recent.pop().bucket)
+		bucket := int(w.recent.front().bucket)
+		w.recent.pop()
 		w.count[bucket]--
 		if bucket < w.cursor {
 			w.below--

@@ -81,16 +81,18 @@ func TestQueueAgainstSorting(t *testing.T) {
 		var q queue
 		var want, got []flight
 		for i := range 5000 {
-			f := flight{at: datasets.Instant(i + r.IntN(jitter)), seq: r.Int64()}
-			q.push(&f)
+			f := flight{event{at: datasets.Instant(i + r.IntN(jitter))}, r.Int64()}
+			q.push(f)
 			want = append(want, f)
 			// Nothing that comes later can precede what is taken, so sorting is the answer.
 			for next := q.first(); next != nil && next.at < datasets.Instant(i); next = q.first() {
-				got = append(got, q.pop())
+				got = append(got, *next)
+				q.pop()
 			}
 		}
-		for q.first() != nil {
-			got = append(got, q.pop())
+		for next := q.first(); next != nil; next = q.first() {
+			got = append(got, *next)
+			q.pop()
 		}
 		slices.SortFunc(want, func(a, b flight) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.seq, b.seq)) })
 		if !slices.Equal(got, want) {
