@@ -3,7 +3,25 @@ package probes
 import (
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
+
+// A reading is of its middle: half its width lies before it and half behind.
+func TestReadingIsOfItsMiddle(t *testing.T) {
+	r, err := newClockReader()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 100 {
+		before := r.get(unix.CLOCK_MONOTONIC)
+		c := r.once()
+		after := r.get(unix.CLOCK_MONOTONIC)
+		if c.Monotonic-c.Width/2 < before || c.Monotonic+c.Width/2 > after {
+			t.Fatalf("read at %v ± %v, between %v and %v", c.Monotonic, c.Width/2, before, after)
+		}
+	}
+}
 
 // A reading that was interrupted is made again, and the narrowest is kept.
 func TestWideReadingsAreMadeAgain(t *testing.T) {

@@ -163,6 +163,37 @@ func TestInflightStories(t *testing.T) {
 			"0 timed-out | -1 replied after 0s | 1 replied after 1s",
 			strays{},
 		},
+		// Both answers lay unread for four seconds; the first one read says nothing of
+		// what lies behind it.
+		"an unread answer is not a loss": {
+			func(s *story) {
+				s.send(0, 0)
+				s.send(10, 10)
+				s.arrive(reply(1), ms(5000), 4000*time.Millisecond)
+				s.handOver(1000, s.tell)
+				s.arrive(reply(0), ms(5000), 4000*time.Millisecond)
+				s.quiet(5100)
+			},
+			"0 replied after 5s | 1 replied after 4.99s", strays{},
+		},
+		"too late for its row, whenever it arrived": {
+			func(s *story) {
+				s.send(0, 0)
+				s.quiet(1002)
+				s.arrive(reply(0), ms(1100), 200*time.Millisecond)
+			},
+			"0 timed-out", strays{late: 1},
+		},
+		"what was seen once stays seen": {
+			func(s *story) {
+				s.send(0, 0)
+				s.arrive(reply(0), ms(5), 0)
+				s.drain(ms(105))
+				s.arrive(nil, ms(106), 50*time.Millisecond)
+				s.handOver(1000, s.tell)
+			},
+			"0 replied after 5ms", strays{junk: 1},
+		},
 		"doubt does not spoil a good answer": {
 			func(s *story) {
 				s.send(0, 0)
@@ -263,7 +294,16 @@ func TestInflightStories(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := newStory()
 			tt.tell(s)
-			check(t, s, strings.ReplaceAll(tt.want, "|", " | "), tt.strays)
+			check(t, s, tt.want, tt.strays)
+			open := int32(0)
+			for seq := s.head; seq < s.next; seq++ {
+				if !s.at(seq).settled {
+					open++
+				}
+			}
+			if s.waiting != open {
+				t.Errorf("%d waiting, want %d", s.waiting, open)
+			}
 		})
 	}
 }
@@ -273,8 +313,10 @@ func TestInflightKnowsItsOwnShare(t *testing.T) {
 	s.send(0, 2)
 	s.send(0, 2)
 	s.arrive(reply(0), ms(10), 3*time.Millisecond)
-	// The wall clock stepped by an hour while this packet waited.
-	s.arrive(reply(1), ms(10), time.Hour)
+	// The wall clock stepped by an hour while this packet waited, and the server has
+	// no kernel stamps.
+	unqueued := echo.Packet{Session: testSession, Seq: 1, Reply: true, ServerReceived: 9, ServerSent: 8}
+	s.arrive(unqueued.Append(nil), ms(10), time.Hour)
 	s.drain(ms(200))
 	var got []attempt
 	s.handOver(10, func(_ int64, a attempt) { got = append(got, a) })
@@ -287,6 +329,9 @@ func TestInflightKnowsItsOwnShare(t *testing.T) {
 	if got[1].stall != 8*time.Millisecond {
 		t.Errorf("a wait of %v inside a round trip of 8ms", got[1].stall)
 	}
+	if got[1].server != -1 || got[1].queued != -1 {
+		t.Errorf("server %v, queued %v of a server that cannot have known; want -1ns", got[1].server, got[1].queued)
+	}
 	if got[0].inflight != 1 || got[1].inflight != 2 {
 		t.Errorf("inflight %d and %d, want 1 and 2", got[0].inflight, got[1].inflight)
 	}
@@ -298,6 +343,14 @@ func TestInflightIsBounded(t *testing.T) {
 	}
 	if got := len(newInflight(1, 96, 1, time.Hour).ring); got != mostInflight {
 		t.Errorf("a ring of %d attempts, want at most %d", got, mostInflight)
+	}
+	// 1 s of listening and 100 ms of grace are 220 attempts at 5 ms; twice that is 440.
+	if got := len(newInflight(1, 96, 5*time.Millisecond, time.Second).ring); got != 512 {
+		t.Errorf("a ring of %d attempts, want 512", got)
+	}
+	// 60 ms and 100 ms are 160 attempts at 1 ms: without the grace 256 would do.
+	if got := len(newInflight(1, 96, time.Millisecond, 60*time.Millisecond).ring); got != 512 {
+		t.Errorf("a ring of %d attempts, want 512", got)
 	}
 	f := newInflight(1, 96, time.Hour, time.Second)
 	for !f.full() {
@@ -323,8 +376,19 @@ func TestInflightForgets(t *testing.T) {
 	s.send(3000, 3000)
 	s.arrive(reply(0), ms(3001), 0) // its place is taken by the last one sent
 	s.arrive(reply(1), ms(3001), 0) // still remembered
+	forged := echo.Packet{Session: testSession + 1, Seq: 0, Reply: true}
+	s.arrive(forged.Append(nil), ms(3001), 0) // says nothing of the last one sent
 	s.quiet(4002)
-	check(t, s, fmt.Sprintf("%d timed-out", len(s.ring)), strays{late: 2})
+	check(t, s, fmt.Sprintf("%d timed-out", len(s.ring)), strays{late: 3})
+}
+
+func TestHandOverKeepsToItsLimit(t *testing.T) {
+	s := newStory()
+	for range 3 {
+		s.lose(s.begin(0), 0)
+	}
+	s.handOver(2, s.tell)
+	check(t, s, "0 lost-local | 1 lost-local", strays{})
 }
 
 func TestAbandonTellsWhatIsKnown(t *testing.T) {

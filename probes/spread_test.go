@@ -54,4 +54,8 @@ func TestSpreadOfNothing(t *testing.T) {
 	if got := s.fields("x")[2].Value; got != "0s" {
 		t.Errorf("a negative duration counts as %s, want 0s", got)
 	}
+	s.add(1_000_003)
+	if p50, all := s.quantile(.5), s.quantile(1); p50 != 0 || all != 1_000_003 {
+		t.Errorf("p50 %v and p100 %v of -5ns and 1.000003ms, want 0s and the latter", p50, all)
+	}
 }
