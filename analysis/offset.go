@@ -38,11 +38,12 @@ type OffsetBound struct {
 // chrony starts from serves an estimate, not a bound.
 const DefaultMaxDriftPPM = 50
 
-// BoundAssumptions is what one exchange cannot tell.
+// BoundAssumptions is what one exchange cannot tell. What is absent was not measured
+// and is assumed to be nothing.
 type BoundAssumptions struct {
-	MaxDriftPPM    float64       // of the local clock against the server's; 0 is DefaultMaxDriftPPM
-	LocalPrecision time.Duration // smallest step and reading cost of the local clock (header key "precision")
-	SelfBias       time.Duration // the instrument's own error of θ, from a self-test; added whatever its sign
+	MaxDriftPPM    float64                          // of the local clock against the server's; 0 is DefaultMaxDriftPPM
+	LocalPrecision datasets.Optional[time.Duration] // smallest step and reading cost of the local clock (header key "precision")
+	SelfBias       datasets.Optional[time.Duration] // the instrument's own error of θ, from a self-test; added whatever its sign
 }
 
 // Bound returns the offset of one exchange, in seconds, with its hard limit
@@ -68,17 +69,26 @@ func Bound(e *datasets.Exchange, a BoundAssumptions) (OffsetBound, bool) {
 	}
 	b := OffsetBound{Offset: theta.Seconds(), Terms: []Term{
 		{"half delay", BoundTerm, delta.Seconds() / 2, "the four stamps"},
-		{"local precision", EstimateTerm, math.Abs(a.LocalPrecision.Seconds()), "smallest step and reading cost of the local clock"},
+		measuredTerm("local precision", a.LocalPrecision, "smallest step and reading cost of the local clock", "not measured: taken as none"),
 		remotePrecision(e),
 		{"drift in the exchange", AssumedTerm, math.Abs(a.MaxDriftPPM * 1e-6 * elapsed.Seconds()), "assumed maximum drift"},
 		serverTerm("root delay / 2", e.RootDelay, 0.5),
 		serverTerm("root dispersion", e.RootDispersion, 1),
-		{"self-bias", EstimateTerm, math.Abs(a.SelfBias.Seconds()), "self-test"},
+		measuredTerm("self-bias", a.SelfBias, "self-test", "no self-test: taken as none"),
 	}}
 	for _, t := range b.Terms {
 		b.Seconds += t.Seconds
 	}
 	return b, true
+}
+
+// measuredTerm is what this host found out about itself, if it did.
+func measuredTerm(name string, found datasets.Optional[time.Duration], how, without string) Term {
+	d, measured := found.Value()
+	if !measured {
+		return Term{name, AssumedTerm, 0, without}
+	}
+	return Term{name, EstimateTerm, math.Abs(d.Seconds()), how}
 }
 
 const (

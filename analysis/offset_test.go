@@ -70,9 +70,9 @@ func TestPublishedBounds(t *testing.T) {
 		a                     analysis.BoundAssumptions
 		want                  float64 // s
 	}{
-		{"chronyc", 13639.022 * us, 1100.737 * us, analysis.BoundAssumptions{SelfBias: 6523}, 7926.771e-6},
-		{"ClockBound", 1e9, 2e9, analysis.BoundAssumptions{SelfBias: -time.Second}, 3.5},
-		{"ClockBound, PHC", 1e9, 2e9, analysis.BoundAssumptions{SelfBias: -time.Second, LocalPrecision: 123456}, 3.500123456},
+		{"chronyc", 13639.022 * us, 1100.737 * us, analysis.BoundAssumptions{SelfBias: datasets.Some(6523 * time.Nanosecond)}, 7926.771e-6},
+		{"ClockBound", 1e9, 2e9, analysis.BoundAssumptions{SelfBias: datasets.Some(-time.Second)}, 3.5},
+		{"ClockBound, PHC", 1e9, 2e9, analysis.BoundAssumptions{SelfBias: datasets.Some(-time.Second), LocalPrecision: datasets.Some(123456 * time.Nanosecond)}, 3.500123456},
 	} {
 		e := exchangeOf(time.Second, 5, 5, 5, 5)
 		e.RootDelay = datasets.Some(time.Duration(c.rootDelay))
@@ -86,7 +86,9 @@ func TestPublishedBounds(t *testing.T) {
 func TestEveryTermIsListedWithItsKind(t *testing.T) {
 	e := exchangeOf(time.Millisecond, 0, 500, 600, 1100)
 	e.RootDelay, e.RootDispersion, e.Precision = datasets.Some(30*time.Millisecond), datasets.Some(7*time.Millisecond), datasets.Some(-20)
-	b, ok := analysis.Bound(e, analysis.BoundAssumptions{MaxDriftPPM: 15, LocalPrecision: 70, SelfBias: -4 * time.Microsecond})
+	b, ok := analysis.Bound(e, analysis.BoundAssumptions{
+		MaxDriftPPM: 15, LocalPrecision: datasets.Some(70 * time.Nanosecond), SelfBias: datasets.Some(-4 * time.Microsecond),
+	})
 	if !ok {
 		t.Fatal("refused")
 	}
@@ -108,6 +110,26 @@ func TestEveryTermIsListedWithItsKind(t *testing.T) {
 	}
 	if !near(b.Seconds, sum) {
 		t.Errorf("E = %v s, want the sum of the terms %v", b.Seconds, sum)
+	}
+}
+
+// A term that nobody measured must not look like a measurement of zero.
+func TestWhatWasNotMeasuredIsAssumed(t *testing.T) {
+	e := exchangeOf(time.Millisecond, 0, 1, 1, 2)
+	b, _ := analysis.Bound(e, analysis.BoundAssumptions{})
+	for name, source := range map[string]string{
+		"self-bias": "no self-test: taken as none", "local precision": "not measured: taken as none",
+	} {
+		if got, want := term(t, b, name), (analysis.Term{Name: name, Kind: analysis.AssumedTerm, Source: source}); got != want {
+			t.Errorf("got %+v, want %+v", got, want)
+		}
+	}
+	none := datasets.Some(time.Duration(0)) // a self-test that found nothing is one
+	b, _ = analysis.Bound(e, analysis.BoundAssumptions{SelfBias: none, LocalPrecision: none})
+	for _, name := range []string{"self-bias", "local precision"} {
+		if got := term(t, b, name); got.Kind != analysis.EstimateTerm {
+			t.Errorf("measured as 0: got %+v", got)
+		}
 	}
 }
 
@@ -181,7 +203,7 @@ func TestBoundHoldsInSimulation(t *testing.T) {
 		e := w.exchange(r)
 		// A ns for each stamp's own rounding, and the drift of the drift.
 		precision := time.Duration(w.localStep*1e9) + 2
-		b, ok := analysis.Bound(e, analysis.BoundAssumptions{MaxDriftPPM: 50, LocalPrecision: precision})
+		b, ok := analysis.Bound(e, analysis.BoundAssumptions{MaxDriftPPM: 50, LocalPrecision: datasets.Some(precision)})
 		if !ok {
 			continue // δ < 0 by the precision of the stamps
 		}

@@ -28,9 +28,16 @@ func NewOffsetSummary(h *datasets.Header) *OffsetSummary {
 	if ppm, err := unit.Parse(h.Text(datasets.KeyMaxDrift), "ppm"); err == nil {
 		o.Assumptions.MaxDriftPPM = ppm
 	}
-	o.Assumptions.LocalPrecision, _ = h.Duration(datasets.KeyPrecision)
-	o.Assumptions.SelfBias, _ = h.Duration(datasets.KeySelfBias)
+	o.Assumptions.LocalPrecision = told(h, datasets.KeyPrecision)
+	o.Assumptions.SelfBias = told(h, datasets.KeySelfBias)
 	return o
+}
+
+func told(h *datasets.Header, key string) datasets.Optional[time.Duration] {
+	if d, ok := h.Duration(key); ok {
+		return datasets.Some(d)
+	}
+	return datasets.Optional[time.Duration]{}
 }
 
 // Offsets is what an exchange trace says of θ, in seconds.
@@ -85,6 +92,9 @@ func (o *OffsetSummary) Summary(level float64) Offsets {
 	out := Offsets{N: int64(o.theta.len()), P50: o.theta.quantile(0.5, level), P99Abs: o.abs.quantile(0.99, level), Invalid: o.invalid}
 	if o.theta.len() > 0 {
 		out.Best = datasets.Some(o.best)
+		if _, tested := o.Assumptions.SelfBias.Value(); !tested {
+			out.Warnings = append(out.Warnings, "offset: no self-test of this instrument: its own bias is not in the bound")
+		}
 	}
 	for _, w := range []struct {
 		n    int64

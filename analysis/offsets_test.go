@@ -10,7 +10,7 @@ import (
 )
 
 func TestOffsets(t *testing.T) {
-	o := analysis.OffsetSummary{Assumptions: analysis.BoundAssumptions{SelfBias: 100}}
+	o := analysis.OffsetSummary{Assumptions: analysis.BoundAssumptions{SelfBias: datasets.Some(100 * time.Nanosecond)}}
 	// Milliseconds: θ = i, δ = 2(500−i) with no time spent in the server.
 	for i := range int64(400) {
 		half := 500 - i
@@ -57,6 +57,21 @@ func TestOffsetsNegativeSideCountsByMagnitude(t *testing.T) {
 	}
 }
 
+func TestOffsetsWithoutASelfTestSaySo(t *testing.T) {
+	const warning = "offset: no self-test of this instrument: its own bias is not in the bound"
+	for value, want := range map[string]bool{"": true, "0s": false, "-3µs": false} {
+		h := &datasets.Header{}
+		if value != "" {
+			h.Set(datasets.KeySelfBias, value)
+		}
+		o := analysis.NewOffsetSummary(h)
+		o.Add(exchangeOf(time.Millisecond, 0, 1, 1, 2))
+		if got := o.Summary(.95).Warnings; slices.Contains(got, warning) != want {
+			t.Errorf("self-bias %q: warnings %q", value, got)
+		}
+	}
+}
+
 func TestOffsetsOfNothing(t *testing.T) {
 	var o analysis.OffsetSummary
 	got := o.Summary(.95)
@@ -74,7 +89,9 @@ func TestOffsetAssumptionsComeFromTheHeader(t *testing.T) {
 	h.Set(datasets.KeyMaxDrift, "15ppm")
 	h.Set(datasets.KeyPrecision, "70ns")
 	h.Set(datasets.KeySelfBias, "-1.5µs")
-	want := analysis.BoundAssumptions{MaxDriftPPM: 15, LocalPrecision: 70, SelfBias: -1500}
+	want := analysis.BoundAssumptions{
+		MaxDriftPPM: 15, LocalPrecision: datasets.Some(70 * time.Nanosecond), SelfBias: datasets.Some(-1500 * time.Nanosecond),
+	}
 	if got := analysis.NewOffsetSummary(h).Assumptions; got != want {
 		t.Errorf("got %+v, want %+v", got, want)
 	}

@@ -90,9 +90,7 @@ func (s *Summary) readPauses(rows datasets.Stream) (finish func()) {
 		sum.Add(&p)
 	}
 	return func() {
-		if d, ok := s.Header.Duration(datasets.KeyObserved); ok {
-			sum.Observed = datasets.Some(d)
-		}
+		sum.Observed = told(s.Header, datasets.KeyObserved)
 		p := sum.Summary(Level)
 		s.Pauses = &p
 		s.Warnings = append(s.Warnings, p.Warnings...)
@@ -113,11 +111,7 @@ func (s *Summary) readClocks(rows datasets.Stream) (finish func()) {
 }
 
 func newTrips(h *datasets.Header) *TripSummary {
-	t := &TripSummary{Latencies: &Latencies{}}
-	if d, ok := h.Duration(datasets.KeyListen); ok {
-		t.Latencies.Listen = datasets.Some(d)
-	}
-	return t
+	return &TripSummary{Latencies: &Latencies{Listen: told(h, datasets.KeyListen)}}
 }
 
 func (s *Summary) setTrips(t *TripSummary) {
