@@ -1,6 +1,7 @@
 package datasets
 
 import (
+	"bytes"
 	"fmt"
 	"math"
 	"strconv"
@@ -32,6 +33,9 @@ func parseInt[T number](v *T, text []byte) error {
 		}
 		n = n*10 + d
 	}
+	if uint64(T(n)) != n { // an int of 32 bits
+		return notInt(text)
+	}
 	if negative {
 		*v = T(-int64(n))
 	} else {
@@ -40,7 +44,20 @@ func parseInt[T number](v *T, text []byte) error {
 	return nil
 }
 
-func notInt(text []byte) error { return fmt.Errorf("%s: want a whole number", clip(text)) }
+func notInt(text []byte) error {
+	digits, negative := bytes.CutPrefix(text, []byte{'-'})
+	switch {
+	case !allDigits(digits):
+		return fmt.Errorf("%s: want a whole number", clip(text))
+	case negative:
+		return fmt.Errorf("%s: too small", clip(text))
+	}
+	return fmt.Errorf("%s: too large", clip(text))
+}
+
+func allDigits(text []byte) bool {
+	return len(text) > 0 && !bytes.ContainsFunc(text, func(r rune) bool { return r < '0' || r > '9' })
+}
 
 // clip quotes a cell for an error, so that a huge one stays one line.
 func clip(text []byte) string {

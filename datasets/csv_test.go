@@ -57,7 +57,8 @@ func TestCSVAsksForWhatItNeeds(t *testing.T) {
 		{"latency-column=a,unit=s", "", "x.csv: empty: there is no trace in it"},
 		{"latency-column=a,unit=s", "a\n-1\n", `x.csv:2: latency "-1": must not be negative`},
 		{"latency-column=a,unit=s", "a\n" + strings.Repeat("1", 70_000), "x.csv:2: a line of more than 65536 bytes"},
-		{"latency-column=a,unit=s", "a\n99999999999\n", `x.csv:2: "99999999999": want a decimal number`},
+		{"latency-column=a,unit=s", "a\n99999999999\n", `x.csv:2: "99999999999": too large`}, // 2^63 ns is 9.2e9 s
+		{"latency-column=a,unit=s", "a\n99999999999.x\n", `x.csv:2: "99999999999.x": want a decimal number`},
 	} {
 		s, err := openCSV(t, c.options, c.text)
 		if err == nil {

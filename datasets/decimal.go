@@ -16,16 +16,16 @@ func parseDecimal(text string, unit time.Duration) (time.Duration, error) {
 	if whole == "" && fraction == "" {
 		return 0, notDecimal(text)
 	}
+	if whole != "" && !allDigits([]byte(whole)) || fraction != "" && !allDigits([]byte(fraction)) {
+		return 0, notDecimal(text)
+	}
 	if whole != "" {
-		if err := parseInt(&n, []byte(whole)); err != nil || n < 0 || n > (1<<63-1)/unit-1 {
-			return 0, notDecimal(text)
+		if err := parseInt(&n, []byte(whole)); err != nil || n > (1<<63-1)/unit-1 {
+			return 0, fmt.Errorf("%s: too large", clip([]byte(text)))
 		}
 	}
 	n *= unit
 	for _, digit := range fraction {
-		if digit < '0' || digit > '9' {
-			return 0, notDecimal(text)
-		}
 		unit /= 10
 		n += time.Duration(digit-'0') * unit
 	}

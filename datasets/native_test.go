@@ -194,7 +194,9 @@ func TestBadFilesAreOneClearLine(t *testing.T) {
 		{"missing", "tickmark-trace 1\nkind: pause\nat\tx\n", `x:3: column "length" is missing`},
 		{"twice", "tickmark-trace 1\nkind: pause\nat\tat\n", `x:3: column "at" stands twice or is empty`},
 		{"number", head + "1\t12.5\n", `x:4: length "12.5": want a whole number`},
-		{"overflow", head + "1\t9223372036854775808\n", `length "9223372036854775808": want a whole number`},
+		{"overflow", head + "1\t9223372036854775808\n", `length "9223372036854775808": too large`}, // 2^63
+		{"underflow", head + "-9223372036854775808\t1\n", `at "-9223372036854775808": too small`},
+		{"no digits", head + "99999999999999999999x\t1\n", `at "99999999999999999999x": want a whole number`},
 		{"cells", head + "1\t2\t3\n", "x:4: want 2 cells"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
