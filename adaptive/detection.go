@@ -73,15 +73,15 @@ func (d *detection) quantile(q float64) (float64, bool) {
 		return 0, false
 	}
 	var below mixture
-	for b := range d.begins.piles {
-		begin, end := d.begins.piles[b], d.ends.piles[b]
+	for b := range d.begins {
+		begin, end := d.begins.point(b), d.ends.point(b)
 		here := below
 		here.add(begin, end)
 		if top := float64(bucketTop(b)) + 1; here.at(top) < want {
 			below = here
 			continue
 		}
-		return below.solve(want, begin.point(), end.point()), true
+		return below.solve(want, begin, end), true
 	}
 	return 0, false
 }
@@ -90,23 +90,12 @@ func (d *detection) quantile(q float64) (float64, bool) {
 // that began minus those that ended.
 type mixture struct{ count, sum float64 }
 
-func (m *mixture) add(begin, end pile) {
-	m.count += float64(begin.n - end.n)
-	m.sum += begin.sum - end.sum
+func (m *mixture) add(begin, end point) {
+	m.count += begin.count - end.count
+	m.sum += begin.count*begin.t - end.count*end.t
 }
 
 func (m mixture) at(t float64) float64 { return m.count*t - m.sum }
-
-// point is so many intervals that begin or, negative, end at t on average.
-type point struct{ t, count float64 }
-
-// point takes all that begins or ends in a bucket to be at its mean.
-func (p pile) point() point {
-	if p.n == 0 {
-		return point{}
-	}
-	return point{p.sum / float64(p.n), float64(p.n)}
-}
 
 // solve returns where the function, which bends at begin and at end, reaches want.
 func (m mixture) solve(want float64, begin, end point) float64 {

@@ -17,7 +17,7 @@ import (
 // every answer is a sample.
 type jacobson struct {
 	k, granularity float64
-	limits         *limits
+	bounds         bounds
 	backoff        bool
 
 	smoothed, deviation float64 // SRTT and RTTVAR, ns
@@ -42,7 +42,7 @@ func bindJacobson(fs *flag.FlagSet) func() (Estimator, error) {
 			return nil, err
 		}
 		return &jacobson{
-			k: *k, granularity: float64(*g), limits: l, backoff: *backoff,
+			k: *k, granularity: float64(*g), bounds: l.bounds(), backoff: *backoff,
 			timeout: l.first(),
 		}, nil
 	}
@@ -53,7 +53,7 @@ func (j *jacobson) Timeout(datasets.Instant) time.Duration { return round(j.time
 func (j *jacobson) Observe(o Observation) {
 	if o.Censored {
 		if j.backoff {
-			j.timeout = j.limits.clamp(2 * j.timeout)
+			j.timeout = j.bounds.clamp(2 * j.timeout)
 		}
 		return
 	}
@@ -66,5 +66,5 @@ func (j *jacobson) Observe(o Observation) {
 	} else {
 		j.smoothed, j.deviation, j.measured = r, r/2, true // §2.2
 	}
-	j.timeout = j.limits.clamp(j.smoothed + math.Max(j.granularity, j.k*j.deviation))
+	j.timeout = j.bounds.clamp(j.smoothed + max(j.granularity, j.k*j.deviation))
 }

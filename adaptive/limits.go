@@ -29,10 +29,23 @@ func (l *limits) check() error {
 	return nil
 }
 
-// clamp holds a timeout in nanoseconds to the limits.
-func (l *limits) clamp(ns float64) float64 { return min(max(ns, float64(l.min)), float64(l.max)) }
-
 // first returns the timeout before anything was observed, in nanoseconds.
-func (l *limits) first() float64 { return l.clamp(float64(l.initial)) }
+func (l *limits) first() float64 { return l.bounds().clamp(float64(l.initial)) }
+
+// bounds are the limits in nanoseconds, as an estimator needs them each time.
+type bounds struct{ least, greatest float64 }
+
+func (l *limits) bounds() bounds { return bounds{float64(l.min), float64(l.max)} }
+
+// clamp holds a timeout to the limits. The built-in min and max would look for NaN.
+func (b bounds) clamp(ns float64) float64 {
+	if ns < b.least {
+		return b.least
+	}
+	if ns > b.greatest {
+		return b.greatest
+	}
+	return ns
+}
 
 func round(ns float64) time.Duration { return time.Duration(ns + 0.5) }

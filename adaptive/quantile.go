@@ -18,6 +18,7 @@ type quantile struct {
 	q, factor float64
 	margin    time.Duration
 	limits    *limits
+	bounds    bounds
 	samples   int
 	window    window
 }
@@ -44,7 +45,8 @@ func bindQuantile(fs *flag.FlagSet) func() (Estimator, error) {
 			return nil, err
 		}
 		return &quantile{
-			q: *q, factor: *factor, margin: *margin, limits: l, samples: *samples, window: newWindow(*length),
+			q: *q, factor: *factor, margin: *margin, limits: l, bounds: l.bounds(), samples: *samples,
+			window: newWindow(*length),
 		}, nil
 	}
 }
@@ -58,7 +60,7 @@ func (e *quantile) Timeout(at datasets.Instant) time.Duration {
 	if !ok {
 		return e.limits.max
 	}
-	return round(e.limits.clamp(e.factor*float64(d) + float64(e.margin)))
+	return round(e.bounds.clamp(e.factor*float64(d) + float64(e.margin)))
 }
 
 func (e *quantile) Observe(o Observation) {

@@ -1,17 +1,30 @@
 package adaptive
 
+import (
+	"math"
+
+	"github.com/tickmark/tickmark/datasets"
+)
+
 // queue gives out flights by instant, then number. Flights come nearly in order: one
 // that belongs within the last few is put in its place in a ring, which costs no
 // more than looking, and a straggler goes to a heap, which bounds what any order
 // costs.
 type queue struct {
+	head datasets.Instant // of the first flight; never without one
 	ring ring[flight]
 	heap []flight
 }
 
-const reach = 32 // how far from its end a flight may be put into the ring
+const (
+	reach = 32 // how far from its end a flight may be put into the ring
+	never = datasets.Instant(math.MaxInt64)
+)
+
+func newQueue() queue { return queue{head: never} }
 
 func (q *queue) push(f flight) {
+	q.head = min(q.head, f.at)
 	r := &q.ring
 	if r.n > 0 && before(&f, r.back()) {
 		q.insert(f)
@@ -27,32 +40,56 @@ func (q *queue) insert(f flight) {
 		q.pushHeap(f)
 		return
 	}
-	r.push(f)
-	i := r.n - 1
+	r.push(*r.back())
+	i := r.n - 2
 	for ; i > 0 && before(&f, r.item(i-1)); i-- {
 		*r.item(i) = *r.item(i - 1)
 	}
 	*r.item(i) = f
 }
 
-// first returns the flight that pop would, or nil.
+// first returns the flight that pop would; there must be one.
 func (q *queue) first() *flight {
 	if len(q.heap) > 0 && (q.ring.n == 0 || before(&q.heap[0], q.ring.front())) {
 		return &q.heap[0]
-	}
-	if q.ring.n == 0 {
-		return nil
 	}
 	return q.ring.front()
 }
 
 // pop removes the first flight; there must be one.
-func (q *queue) pop() {
-	if len(q.heap) > 0 && (q.ring.n == 0 || before(&q.heap[0], q.ring.front())) {
-		q.popHeap()
-		return
+func (q *queue) pop() flight {
+	if len(q.heap) > 0 {
+		return q.popEither()
 	}
-	q.ring.pop()
+	r := &q.ring
+	f := *r.front()
+	r.pop()
+	q.head = never
+	if r.n > 0 {
+		q.head = r.front().at
+	}
+	return f
+}
+
+// popEither pops from the heap or from the ring.
+func (q *queue) popEither() flight {
+	f := q.first()
+	first := *f
+	if f == &q.heap[0] {
+		q.popHeap()
+	} else {
+		q.ring.pop()
+	}
+	q.head = never
+	if len(q.heap)+q.ring.n > 0 {
+		q.head = q.first().at
+	}
+	return first
+}
+
+// precedes reports whether the first flight of q comes before that of another queue.
+func (q *queue) precedes(other *queue) bool {
+	return q.head < other.head || q.head == other.head && q.head < never && before(q.first(), other.first())
 }
 
 func (q *queue) pushHeap(f flight) {

@@ -1,7 +1,6 @@
 package adaptive
 
 import (
-	"math"
 	"time"
 
 	"github.com/tickmark/tickmark/datasets"
@@ -39,7 +38,10 @@ const (
 const batch = 256
 
 func newTimeline(listen time.Duration, players ...*player) *timeline {
-	t := &timeline{listen: listen, patience: listen + slack, players: players}
+	t := &timeline{
+		listen: listen, patience: listen + slack, players: players,
+		waiting: newQueue(), answers: newQueue(), silences: newQueue(),
+	}
 	if listen <= 0 {
 		t.patience = lookahead
 	}
@@ -62,7 +64,7 @@ func (t *timeline) add(s *datasets.Sample) {
 
 // end plays what still waits.
 func (t *timeline) end() {
-	t.playUntil(math.MaxInt64)
+	t.playUntil(never - 1)
 	t.handOut()
 	for _, p := range t.players {
 		p.disordered = t.disordered
@@ -71,9 +73,8 @@ func (t *timeline) end() {
 
 // playUntil lets the attempts leave that were due until then.
 func (t *timeline) playUntil(due datasets.Instant) {
-	for next := t.waiting.first(); next != nil && next.at <= due; next = t.waiting.first() {
-		t.play(*next)
-		t.waiting.pop()
+	for t.waiting.head <= due {
+		t.play(t.waiting.pop())
 	}
 }
 
@@ -101,15 +102,14 @@ func (t *timeline) play(f flight) {
 // tell plays what is known by now.
 func (t *timeline) tell() {
 	for {
-		q, next := &t.answers, t.answers.first()
-		if silence := t.silences.first(); silence != nil && (next == nil || before(silence, next)) {
-			q, next = &t.silences, silence
+		next := &t.answers
+		if t.silences.precedes(next) {
+			next = &t.silences
 		}
-		if next == nil || next.at > t.now {
+		if next.head > t.now {
 			return
 		}
-		t.happen(next.event)
-		q.pop()
+		t.happen(next.pop().event)
 	}
 }
 
@@ -120,6 +120,9 @@ func (t *timeline) happen(e event) {
 	}
 }
 
+// handOut gives the players what was played. Inlined, it would keep happen from being.
+//
+//go:noinline
 func (t *timeline) handOut() {
 	for _, p := range t.players {
 		p.play(t.events[:t.held])

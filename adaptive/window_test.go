@@ -78,21 +78,19 @@ func TestWindowAgainstSorting(t *testing.T) {
 func TestQueueAgainstSorting(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for _, jitter := range []int{1, 5, 40, 10000} {
-		var q queue
+		q := newQueue()
 		var want, got []flight
 		for i := range 5000 {
 			f := flight{event{at: datasets.Instant(i + r.IntN(jitter))}, r.Int64()}
 			q.push(f)
 			want = append(want, f)
 			// Nothing that comes later can precede what is taken, so sorting is the answer.
-			for next := q.first(); next != nil && next.at < datasets.Instant(i); next = q.first() {
-				got = append(got, *next)
-				q.pop()
+			for q.head < datasets.Instant(i) {
+				got = append(got, q.pop())
 			}
 		}
-		for next := q.first(); next != nil; next = q.first() {
-			got = append(got, *next)
-			q.pop()
+		for q.head < never {
+			got = append(got, q.pop())
 		}
 		slices.SortFunc(want, func(a, b flight) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.seq, b.seq)) })
 		if !slices.Equal(got, want) {
