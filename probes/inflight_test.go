@@ -174,7 +174,8 @@ func TestInflightStories(t *testing.T) {
 				s.arrive(reply(0), ms(5000), 4000*time.Millisecond)
 				s.quiet(5100)
 			},
-			"0 replied after 5s | 1 replied after 4.99s", strays{},
+			"0 replied after 5s | 1 replied after 4.99s",
+			strays{},
 		},
 		"too late for its row, whenever it arrived": {
 			func(s *story) {
@@ -182,7 +183,8 @@ func TestInflightStories(t *testing.T) {
 				s.quiet(1002)
 				s.arrive(reply(0), ms(1100), 200*time.Millisecond)
 			},
-			"0 timed-out", strays{late: 1},
+			"0 timed-out",
+			strays{late: 1},
 		},
 		"what was seen once stays seen": {
 			func(s *story) {
@@ -192,7 +194,8 @@ func TestInflightStories(t *testing.T) {
 				s.arrive(nil, ms(106), 50*time.Millisecond)
 				s.handOver(1000, s.tell)
 			},
-			"0 replied after 5ms", strays{junk: 1},
+			"0 replied after 5ms",
+			strays{junk: 1},
 		},
 		"doubt does not spoil a good answer": {
 			func(s *story) {
