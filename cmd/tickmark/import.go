@@ -1,8 +1,10 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -10,7 +12,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/tickmark/tickmark/analysis/unit"
 	"github.com/tickmark/tickmark/datasets"
 )
 
@@ -29,16 +30,15 @@ to standard output, or to -o, which is a folder for several files.`,
 			if err := in.useColumns(cmd.Flags()); err != nil {
 				return err
 			}
-			if len(args) > 1 && file == "" {
-				return usagef("import: %d files need -o FOLDER", len(args))
+			if file == "-" {
+				file = ""
 			}
-			for _, path := range args {
-				to := file
-				if len(args) > 1 {
-					base := filepath.Base(path)
-					to = filepath.Join(file, strings.TrimSuffix(base, filepath.Ext(base))+".trace")
-				}
-				if err := importOne(s, in, path, to); err != nil {
+			names, err := importNames(args, file)
+			if err != nil {
+				return err
+			}
+			for i, path := range args {
+				if err := importOne(cmd.Context(), s, in, path, names[i]); err != nil {
 					return err
 				}
 			}
@@ -51,9 +51,35 @@ to standard output, or to -o, which is a folder for several files.`,
 	flags.String("unit", "", "CSV: the `unit` of the latencies: s, ms, us or ns")
 	flags.String("time-column", "", "CSV: the `column` that holds the times of sending")
 	flags.String("time-unit", "", "CSV: the `unit` of the times: s, ms, us or ns")
-	flags.Duration("listen", 0, "CSV: how `long` an unanswered call was waited for")
+	flags.Duration("listen", 0, "CSV: the `time` an unanswered call was waited for")
 	flags.StringVarP(&file, "output", "o", "", "write to this `file`, or folder for several (.gz and .zst compress)")
 	return cmd
+}
+
+// importNames returns what each file becomes: -o itself for one, a trace in it for
+// several.
+func importNames(files []string, to string) ([]string, error) {
+	if len(files) == 1 {
+		return []string{to}, checkTraceName("import", to)
+	}
+	if to == "" {
+		return nil, usagef("import: %d files need -o FOLDER", len(files))
+	}
+	from := map[string]string{}
+	var names []string
+	for _, path := range files {
+		base := filepath.Base(path)
+		name := filepath.Join(to, strings.TrimSuffix(base, filepath.Ext(base))+".trace")
+		if other, taken := from[name]; taken {
+			return nil, usagef("import: %s and %s would both become %s: import them apart", other, path, name)
+		}
+		from[name] = path
+		names = append(names, name)
+	}
+	if err := os.MkdirAll(to, 0o755); err != nil {
+		return nil, plainPathError(err)
+	}
+	return names, nil
 }
 
 // useColumns turns the flags that describe a CSV file into the format's options.
@@ -74,8 +100,8 @@ func (i *input) useColumns(flags *pflag.FlagSet) error {
 	return nil
 }
 
-func importOne(s *streams, in *input, path, to string) error {
-	stream, done, err := in.open(s, path)
+func importOne(ctx context.Context, s *streams, in *input, path, to string) error {
+	stream, done, err := in.open(ctx, s, path)
 	if err != nil {
 		return err
 	}
@@ -103,7 +129,7 @@ func importOne(s *streams, in *input, path, to string) error {
 	for _, warning := range stream.Warnings() {
 		fmt.Fprintf(s.err, "  ! %s\n", warning)
 	}
-	fmt.Fprintf(s.err, "%s: %s rows in %s\n", path, unit.Count(rows), time.Since(began).Round(time.Millisecond))
+	fmt.Fprintf(s.err, "%s: %s in %s\n", path, counted(rows, "row"), time.Since(began).Round(time.Millisecond))
 	return nil
 }
 

@@ -2,6 +2,8 @@ package main
 
 import (
 	"bytes"
+	"context"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -85,6 +87,20 @@ func TestInterruptKeepsWhatIsDone(t *testing.T) {
 	}
 	if !bytes.Contains(stderr.Bytes(), []byte(" samples kept in "+path)) {
 		t.Errorf("stderr %q", stderr.String())
+	}
+}
+
+// TestInterruptEndsAWaitingReader sends Ctrl-C to a verb whose input never comes.
+func TestInterruptEndsAWaitingReader(t *testing.T) {
+	for _, verb := range []string{"show", "tune"} {
+		ctx, cancel := context.WithCancel(t.Context())
+		pending, _ := io.Pipe()
+		done := make(chan int)
+		go func() { done <- run(ctx, []string{verb, "-"}, pending, io.Discard, io.Discard) }()
+		cancel()
+		if code := <-done; code != exitInterrupted {
+			t.Errorf("%s: exit %d, want %d", verb, code, exitInterrupted)
+		}
 	}
 }
 

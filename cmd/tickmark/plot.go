@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"io"
 	"path/filepath"
 	"strings"
@@ -21,12 +22,15 @@ the form: .svg, .png, or .csv for the numbers that are drawn.`,
   tickmark plot rtt api.trace -o rtt.png --theme dark
   tickmark plot 'timeout:estimator="jacobson:k=4"' api.trace -o timeout.svg`,
 		Args: cobra.MinimumNArgs(2),
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if file == "-" {
+				file = ""
+			}
 			write, err := chartWriter(file, theme)
 			if err != nil {
 				return err
 			}
-			chart, err := drawFigure(s, in, args[0], args[1:])
+			chart, err := drawFigure(cmd.Context(), s, in, args[0], args[1:])
 			if err != nil {
 				return err
 			}
@@ -37,9 +41,11 @@ the form: .svg, .png, or .csv for the numbers that are drawn.`,
 			return replaceFile(file, draw)
 		},
 	}
+	completeFirst(cmd, plots.Figures().Names())
 	in.flags(cmd)
 	cmd.Flags().StringVarP(&file, "output", "o", "", "draw to this `file`: .svg, .png or .csv")
-	cmd.Flags().StringVar(&theme, "theme", theme, "`light` or dark")
+	cmd.Flags().StringVar(&theme, "theme", theme, "`palette`: light or dark")
+	complete(cmd, "theme", []string{"light", "dark"})
 	return cmd
 }
 
@@ -49,8 +55,12 @@ func chartWriter(file, theme string) (func(*plots.Chart, io.Writer) error, error
 		return nil, usagef("plot: --theme %q: want light or dark", theme)
 	}
 	palette := plots.Theme{Dark: theme == "dark"}
-	switch ext := filepath.Ext(file); ext {
-	case ".svg", "":
+	ext := filepath.Ext(file)
+	if file == "" {
+		ext = ".svg"
+	}
+	switch ext {
+	case ".svg":
 		return func(c *plots.Chart, w io.Writer) error { return c.WriteSVG(w, palette) }, nil
 	case ".png":
 		return func(c *plots.Chart, w io.Writer) error { return c.WritePNG(w, palette) }, nil
@@ -61,13 +71,13 @@ func chartWriter(file, theme string) (func(*plots.Chart, io.Writer) error, error
 	}
 }
 
-func drawFigure(s *streams, in *input, figure string, paths []string) (*plots.Chart, error) {
+func drawFigure(ctx context.Context, s *streams, in *input, figure string, paths []string) (*plots.Chart, error) {
 	if _, _, err := plots.Figures().Parse("figure", figure); err != nil {
 		return nil, err
 	}
 	var traces []plots.Trace
 	for _, path := range paths {
-		rows, done, err := in.open(s, path)
+		rows, done, err := in.open(ctx, s, path)
 		if err != nil {
 			return nil, err
 		}

@@ -24,8 +24,12 @@ type probeFlags struct {
 	file             string
 }
 
-// maxRate is a million attempts a second: more than one sender can keep up with.
-const maxRate = 1e6
+// Rates that make sense: from one attempt in eleven days to more than one sender can
+// keep up with.
+const (
+	minRate = 1e-6
+	maxRate = 1e6
+)
 
 func newProbeVerb(s *streams) *cobra.Command {
 	f := &probeFlags{}
@@ -40,10 +44,11 @@ Without -o the trace goes to standard output; with several targets -o is a folde
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, s, args[0], args[1:]) },
 	}
+	completeFirst(cmd, probes.Probes().Names())
 	flags := cmd.Flags()
 	flags.Int64Var(&f.plan.Count, "count", 0, "stop after this `number` of attempts (0: no limit)")
 	flags.DurationVar(&f.plan.Interval, "interval", 0, "`time` between attempts (0: the probe's own)")
-	flags.Float64Var(&f.rate, "rate", 0, "attempts a `second`, instead of --interval")
+	flags.Float64Var(&f.rate, "rate", 0, "`attempts` a second, instead of --interval")
 	flags.DurationVar(&f.plan.Duration, "duration", 0, "stop after this `time` (0: no limit)")
 	flags.DurationVar(&f.deadline, "deadline", 0, "an answer after this `time` is late; it is still recorded (0: none)")
 	flags.DurationVar(&f.listen, "listen", 0, "listen for an answer this `time` (0: the probe's own)")
@@ -61,6 +66,9 @@ func (f *probeFlags) run(cmd *cobra.Command, s *streams, text string, targets []
 		return err
 	}
 	f.plan.Facts = toolFacts(canonical)
+	if f.file == "-" {
+		f.file = ""
+	}
 	if len(targets) > 1 {
 		return f.runAll(cmd.Context(), s, p, targets)
 	}
@@ -85,6 +93,9 @@ func (f *probeFlags) check(p probes.Probe, text string, targets []string) error 
 	case len(targets) > 1 && f.file == "":
 		return usagef("probe: %d targets need -o FOLDER, one trace each", len(targets))
 	}
+	if err := checkTraceName("probe", f.file); err != nil {
+		return err
+	}
 	return f.fillPlan()
 }
 
@@ -96,6 +107,8 @@ func (f *probeFlags) fillPlan() error {
 		}
 	}
 	switch {
+	case f.plan.Interval > 0 && f.plan.Interval < time.Microsecond:
+		return usagef("probe: --interval %s: want at least 1µs", f.plan.Interval)
 	case f.plan.Count < 0:
 		return usagef("probe: --count %d: must not be negative", f.plan.Count)
 	case f.deadline > 0 && f.listen > 0 && f.listen < f.deadline:
@@ -115,8 +128,8 @@ func (f *probeFlags) useRate() error {
 	switch {
 	case f.rate == 0:
 		return nil
-	case !(f.rate > 0 && f.rate <= maxRate):
-		return usagef("probe: --rate %g: want more than 0 and at most %g a second", f.rate, float64(maxRate))
+	case !(f.rate >= minRate && f.rate <= maxRate):
+		return usagef("probe: --rate %g: want %g to %g a second", f.rate, float64(minRate), float64(maxRate))
 	case f.plan.Interval > 0:
 		return usagef("probe: --rate and --interval say the same thing: give one")
 	}
@@ -149,15 +162,26 @@ func (f *probeFlags) runOne(ctx context.Context, s *streams, p probes.Probe, tar
 // told says what was kept, and turns a finished context into errInterrupted.
 func told(ctx context.Context, s *streams, err error, took time.Duration, rows int64, where string) error {
 	if err != nil && !errors.Is(err, context.Canceled) {
+		if err = renamed(where, err); rows > 0 {
+			err = fmt.Errorf("%w (%s kept in %s)", err, counted(rows, "sample"), where)
+		}
 		return err
 	}
 	took = took.Round(time.Second / 10)
 	if ctx.Err() != nil {
-		fmt.Fprintf(s.err, "stopped after %s: %s samples kept in %s\n", took, unit.Count(rows), where)
+		fmt.Fprintf(s.err, "stopped after %s: %s kept in %s\n", took, counted(rows, "sample"), where)
 		return errInterrupted
 	}
-	fmt.Fprintf(s.err, "%s samples in %s kept in %s\n", unit.Count(rows), took, where)
+	fmt.Fprintf(s.err, "%s in %s kept in %s\n", counted(rows, "sample"), took, where)
 	return nil
+}
+
+// counted writes "1 sample" or "1,200 samples".
+func counted(n int64, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return unit.Count(n) + " " + noun + "s"
 }
 
 // runAll probes all targets side by side, each into a trace of its own; what one
@@ -195,10 +219,10 @@ func (f *probeFlags) runAll(ctx context.Context, s *streams, p probes.Probe, tar
 
 // fileName makes a target safe as a name of a file.
 func fileName(target string) string {
-	return strings.Map(func(r rune) rune {
+	return strings.Trim(strings.Map(func(r rune) rune {
 		if strings.ContainsRune(`/\:*?"<>|[] `, r) || r < ' ' {
 			return '-'
 		}
 		return r
-	}, strings.Trim(target, "[]"))
+	}, target), "-")
 }

@@ -15,7 +15,6 @@ import (
 // reached the operating system before the next one is taken, so a killed process
 // loses none. A compressed file is flushed once a second instead.
 type recorder struct {
-	under   io.Writer
 	zip     datasets.Compressor
 	w       *datasets.Writer
 	every   time.Duration
@@ -24,17 +23,22 @@ type recorder struct {
 	closers []io.Closer
 }
 
-// recordTo creates the file, keeping an older one of that name beside it as NAME~.
+// recordTo creates the file, keeping an older one of that name beside it as NAME~. A
+// device or a pipe of that name is written to.
 func recordTo(path string, s *streams) (*recorder, error) {
-	if _, err := os.Stat(path); err == nil {
-		if err := os.Rename(path, path+"~"); err != nil {
-			return nil, plainPathError(err)
-		}
-		fmt.Fprintf(s.err, "%s: an older file of this name is kept as %s~\n", path, path)
-	}
-	f, err := os.Create(path)
+	place, special, err := placeFor(path)
 	if err != nil {
-		return nil, plainPathError(err)
+		return nil, err
+	}
+	if _, err := os.Stat(place); err == nil && !special {
+		if err := os.Rename(place, place+"~"); err != nil {
+			return nil, renamed(path, err)
+		}
+		fmt.Fprintf(s.err, "%s: an older file of this name is kept as %s~\n", path, place)
+	}
+	f, err := os.Create(place)
+	if err != nil {
+		return nil, renamed(path, err)
 	}
 	r, err := newRecorder(path, f)
 	if err != nil {
@@ -50,7 +54,7 @@ func newRecorder(name string, w io.Writer) (*recorder, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	r := &recorder{under: w, zip: zip, closers: []io.Closer{zip}}
+	r := &recorder{zip: zip, closers: []io.Closer{zip}}
 	if strings.HasSuffix(name, ".gz") || strings.HasSuffix(name, ".zst") {
 		r.every = time.Second
 	}

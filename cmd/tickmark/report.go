@@ -1,6 +1,8 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -27,7 +29,7 @@ network, with each figure beside it as SVG and its numbers as CSV.`,
   tickmark run -o monday && tickmark report monday
   tickmark report /srv/runs/monday`,
 		Args: cobra.ExactArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error { return reportRun(s, args[0]) },
+		RunE: func(cmd *cobra.Command, args []string) error { return reportRun(cmd.Context(), s, args[0]) },
 	}
 }
 
@@ -36,17 +38,18 @@ type runData struct {
 	*runFile
 	folder    string
 	summaries map[string]*analysis.Summary
-	tuned     *tuned // nil without round trips
+	doubts    []string // traces that are not what the run left
+	tuned     *tuned   // nil without round trips
 }
 
 // reportRun writes the report of a run folder and prints its verdict.
-func reportRun(s *streams, folder string) error {
-	r, err := readRun(s, folder)
+func reportRun(ctx context.Context, s *streams, folder string) error {
+	r, err := readRun(ctx, s, folder)
 	if err != nil {
 		return err
 	}
 	verdict := r.verdict()
-	sections, err := r.sections(s)
+	sections, err := r.sections(ctx, s)
 	if err != nil {
 		return err
 	}
@@ -68,11 +71,14 @@ func reportRun(s *streams, folder string) error {
 	for _, sentence := range verdict {
 		fmt.Fprintln(s.out, sentence)
 	}
+	for _, doubt := range append(r.Failed, r.doubts...) {
+		fmt.Fprintf(s.out, "  ! %s\n", doubt)
+	}
 	fmt.Fprintf(s.out, "\nreport: %s\n", index)
 	return nil
 }
 
-func readRun(s *streams, folder string) (*runData, error) {
+func readRun(ctx context.Context, s *streams, folder string) (*runData, error) {
 	file, err := readRunFile(folder)
 	if err != nil {
 		return nil, err
@@ -82,26 +88,46 @@ func readRun(s *streams, folder string) (*runData, error) {
 	}
 	r := &runData{runFile: file, folder: folder, summaries: map[string]*analysis.Summary{}}
 	for _, t := range file.Traces {
-		rows, done, err := (&input{}).open(s, filepath.Join(folder, t.File))
-		if err != nil {
-			return nil, err
+		if doubt := t.doubt(folder); doubt != "" {
+			r.doubts = append(r.doubts, doubt)
 		}
-		r.summaries[t.Name], err = analysis.Summarise(t.File, rows)
-		done()
-		if err != nil {
+		sum, err := r.summarise(ctx, s, t)
+		if errors.Is(err, errInterrupted) {
 			return nil, err
+		} else if err != nil {
+			r.doubts = append(r.doubts, err.Error())
+			continue
 		}
+		r.summaries[t.Name] = sum
+	}
+	if len(r.summaries) == 0 {
+		return nil, fmt.Errorf("%s: none of its traces can be read: %s", folder, strings.Join(r.doubts, "; "))
 	}
 	if udp := r.summaries["udp"]; udp != nil {
-		if r.tuned, err = r.tune(s, udp); err != nil {
+		if r.tuned, err = r.tune(ctx, s, udp); err != nil {
 			return nil, err
 		}
 	}
 	return r, nil
 }
 
-func (r *runData) tune(s *streams, udp *analysis.Summary) (*tuned, error) {
-	rows, done, err := (&input{}).open(s, filepath.Join(r.folder, "udp.trace"))
+// summarise reads one trace of the run, which holds what its name promises.
+func (r *runData) summarise(ctx context.Context, s *streams, t runTrace) (*analysis.Summary, error) {
+	path := filepath.Join(r.folder, t.File)
+	rows, done, err := (&input{}).open(ctx, s, path)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	want := map[string]datasets.Kind{"ntp": datasets.Exchanges, "udp": datasets.RTT, "pause": datasets.Pauses, "clock": datasets.Clocks}[t.Name]
+	if err := wantKind(path, rows.Header(), "the report of "+t.Name, want); err != nil {
+		return nil, err
+	}
+	return analysis.Summarise(t.File, rows)
+}
+
+func (r *runData) tune(ctx context.Context, s *streams, udp *analysis.Summary) (*tuned, error) {
+	rows, done, err := (&input{}).open(ctx, s, filepath.Join(r.folder, "udp.trace"))
 	if err != nil {
 		return nil, err
 	}
@@ -183,7 +209,7 @@ func (r *runData) evidence() []evidence {
 	}
 }
 
-func (r *runData) sections(s *streams) ([]page.Section, error) {
+func (r *runData) sections(ctx context.Context, s *streams) ([]page.Section, error) {
 	var sections []page.Section
 	for _, e := range r.evidence() {
 		sum := r.summaries[e.trace]
@@ -199,7 +225,7 @@ func (r *runData) sections(s *streams) ([]page.Section, error) {
 			}
 		}
 		for _, figure := range e.figures {
-			f, err := r.figure(s, figure, sum.Name)
+			f, err := r.figure(ctx, s, figure, sum.Name)
 			if err != nil {
 				return nil, err
 			}
@@ -219,8 +245,8 @@ func (r *runData) tables(sum *analysis.Summary) []report.Table {
 }
 
 // figure draws one figure of a trace and leaves it beside the page, as SVG and CSV.
-func (r *runData) figure(s *streams, figure figureFile, trace string) (*page.Figure, error) {
-	chart, err := drawFigure(s, &input{}, figure.spec, []string{filepath.Join(r.folder, trace)})
+func (r *runData) figure(ctx context.Context, s *streams, figure figureFile, trace string) (*page.Figure, error) {
+	chart, err := drawFigure(ctx, s, &input{}, figure.spec, []string{filepath.Join(r.folder, trace)})
 	if err != nil {
 		return nil, fmt.Errorf("figure %s: %w", figure.name, err)
 	}

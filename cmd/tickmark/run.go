@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -71,8 +73,8 @@ func (j *mainJob) run(ctx context.Context) error {
 	if _, err := os.Stat(filepath.Join(j.folder, runFileName)); err == nil {
 		return fmt.Errorf("%s: holds a run already: choose another folder", j.folder)
 	}
-	if err := os.MkdirAll(j.folder, 0o755); err != nil {
-		return plainPathError(err)
+	if err := checkEcho(j.echo); err != nil {
+		return err
 	}
 	r := &runFile{Tickmark: version(), Created: began.UTC(), Command: j.command()}
 
@@ -80,6 +82,9 @@ func (j *mainJob) run(ctx context.Context) error {
 	test, err := runSelfTest(ctx)
 	if err != nil {
 		return fmt.Errorf("self-test: %w", err)
+	}
+	if err := os.MkdirAll(j.folder, 0o755); err != nil {
+		return plainPathError(err)
 	}
 	fmt.Fprintf(j.s.err, "self-test: %s\n", test.sentence())
 	r.SelfTest = test.sentence()
@@ -94,17 +99,31 @@ func (j *mainJob) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if measured != nil && !errors.Is(measured, errInterrupted) {
+	if len(r.Traces) == 0 {
+		os.Remove(filepath.Join(j.folder, runFileName))
+		os.Remove(j.folder) // stays if anything else is in it
 		return measured
 	}
 	if err := r.write(j.folder); err != nil {
 		return err
 	}
-	if err := reportRun(j.s, j.folder); err != nil {
+	// The report of what there is is made in any case.
+	if err := reportRun(context.WithoutCancel(ctx), j.s, j.folder); err != nil {
 		return err
 	}
 	fmt.Fprintf(j.s.err, "took %s\n", time.Since(began).Round(time.Second/10))
 	return measured
+}
+
+// checkEcho refuses an echo that cannot be one before anything is measured.
+func checkEcho(target string) error {
+	if target == "" {
+		return nil
+	}
+	if host, port, err := net.SplitHostPort(target); err != nil || host == "" || port == "" {
+		return usagef("run: --echo %q: want HOST:PORT", target)
+	}
+	return nil
 }
 
 // command is what makes this run again.
@@ -194,6 +213,14 @@ func (j *mainJob) ntpInterval() time.Duration {
 
 func (j *mainJob) measure(ctx context.Context, r *runFile, facts []datasets.Field) error {
 	plan := j.plan()
+	names := make([]string, len(plan))
+	for i, m := range plan {
+		names[i] = m.name
+	}
+	r.expect(names)
+	if err := r.write(j.folder); err != nil {
+		return err
+	}
 	recs := make([]*recorder, len(plan))
 	for i, m := range plan {
 		rec, err := recordTo(filepath.Join(j.folder, m.name+".trace"), j.s)
@@ -219,14 +246,20 @@ func (j *mainJob) measure(ctx context.Context, r *runFile, facts []datasets.Fiel
 			return err
 		}
 	}
-	if len(r.Traces) == 0 {
-		return errors.Join(errs...)
-	}
 	if ctx.Err() != nil {
-		fmt.Fprintf(j.s.err, "stopped after %s: what was measured is kept in %s\n", time.Since(began).Round(time.Second/10), j.folder)
+		fmt.Fprintf(j.s.err, "stopped after %s: %s kept in %s\n",
+			time.Since(began).Round(time.Second/10), counted(int64(len(r.Traces)), "trace"), j.folder)
 		return errInterrupted
 	}
-	return nil
+	return couldNot(errs)
+}
+
+// couldNot joins what probes could not do. What this system does not have is told in
+// the report, and is no failure of the run.
+func couldNot(errs []error) error {
+	return errors.Join(slices.DeleteFunc(errs, func(err error) bool {
+		return err == nil || errors.Is(err, errors.ErrUnsupported)
+	})...)
 }
 
 func (j *mainJob) measureOne(ctx context.Context, m measurement, rec *recorder, facts []datasets.Field) error {

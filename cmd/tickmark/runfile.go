@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/tickmark/tickmark/analysis/unit"
@@ -48,25 +49,52 @@ type runTrace struct {
 	SHA256 string `json:"sha256"`
 }
 
-// keep closes a recording and takes it into the run; a probe that could not begin
-// leaves no trace but its reason.
+// expect names the traces before they are recorded, so that a run that is killed can
+// still be reported.
+func (r *runFile) expect(names []string) {
+	for _, name := range names {
+		r.Traces = append(r.Traces, runTrace{Name: name, File: name + ".trace"})
+	}
+}
+
+// keep closes a recording and fills its entry; a probe that could not begin leaves no
+// trace but its reason.
 func (r *runFile) keep(folder, name string, rec *recorder, failed error) error {
 	closed := rec.Close()
 	path := filepath.Join(folder, name+".trace")
-	if failed != nil && !errors.Is(failed, context.Canceled) {
+	if errors.Is(failed, context.Canceled) {
+		failed = nil
+	}
+	if failed != nil {
 		r.Failed = append(r.Failed, fmt.Sprintf("%s: %v", name, failed))
-		if rec.w == nil {
-			return os.Remove(path)
-		}
-	} else if closed != nil {
-		return fmt.Errorf("%s: %w", path, closed)
+	}
+	if rec.w == nil {
+		r.Traces = slices.DeleteFunc(r.Traces, func(t runTrace) bool { return t.Name == name })
+		return os.Remove(path)
+	} else if failed == nil && closed != nil {
+		return renamed(path, closed)
 	}
 	digest, err := digestOf(path)
-	if err != nil {
-		return err
+	for i := range r.Traces {
+		if r.Traces[i].Name == name {
+			r.Traces[i].Rows, r.Traces[i].SHA256 = rec.rows.Load(), digest
+		}
 	}
-	r.Traces = append(r.Traces, runTrace{name, name + ".trace", rec.rows.Load(), digest})
-	return nil
+	return err
+}
+
+// doubt says what of a trace is not as the run left it, or "".
+func (t *runTrace) doubt(folder string) string {
+	digest, err := digestOf(filepath.Join(folder, t.File))
+	switch {
+	case err != nil:
+		return err.Error()
+	case t.SHA256 == "":
+		return t.File + ": the run was killed before this trace was ended; what is in it is used"
+	case digest != t.SHA256:
+		return t.File + ": not as the run left it: its digest is another"
+	}
+	return ""
 }
 
 func (r *runFile) write(folder string) error {
@@ -85,7 +113,10 @@ func readRunFile(folder string) (*runFile, error) {
 	}
 	r := &runFile{}
 	if err := json.Unmarshal(data, r); err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+		return nil, fmt.Errorf("%s: not a run of tickmark: %w", path, err)
+	}
+	if r.Tickmark == "" || len(r.Traces) == 0 {
+		return nil, fmt.Errorf("%s: names no traces: not a run of tickmark", path)
 	}
 	for _, t := range r.Traces {
 		if !filepath.IsLocal(t.File) {

@@ -63,6 +63,9 @@ func runSelfTest(ctx context.Context) (*selfTest, error) {
 	if err := errors.Join(err, server.Close()); err != nil {
 		return nil, err
 	}
+	if ctx.Err() != nil {
+		return nil, errInterrupted
+	}
 	o := sink.offsets.Summary(analysis.Level)
 	return &selfTest{bias: o.P50, worst: o.P99Abs, stamps: sink.header.Text(datasets.KeyStamps)}, nil
 }

@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"fmt"
+	"net"
+	"strconv"
 	"strings"
 	"time"
 
@@ -27,8 +29,8 @@ this host's time as it is. Faults are repeatable and seeded (tickmark list fault
   tickmark serve --udp :9123 --fault freeze:every=10s,for=400ms --fault loss:share=1%`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if cfg.UDP == "" && cfg.NTP == "" {
-				return usagef("serve: say what to serve: --udp ADDR, --ntp ADDR or both")
+			if err := checkServe(cfg, duration); err != nil {
+				return err
 			}
 			for _, text := range faults {
 				f, _, err := serve.Faults().Parse("fault", text)
@@ -43,11 +45,33 @@ this host's time as it is. Faults are repeatable and seeded (tickmark list fault
 	flags := cmd.Flags()
 	flags.StringVar(&cfg.UDP, "udp", "", "serve the UDP echo at this `address` (:9123)")
 	flags.StringVar(&cfg.NTP, "ntp", "", "serve NTP at this `address` (:123 needs privileges)")
-	flags.IntVar(&cfg.Stratum, "stratum", 1, "the `stratum` to claim")
+	flags.IntVar(&cfg.Stratum, "stratum", 1, "the stratum to claim, 1 to 16")
 	flags.StringArrayVar(&faults, "fault", nil, "inject a fault, by `spec` (tickmark list faults); repeatable")
+	complete(cmd, "fault", serve.Faults().Names())
 	flags.Uint64Var(&cfg.Seed, "seed", 1, "seed of the faults")
 	flags.DurationVar(&duration, "duration", 0, "stop after this `time` (0: at Ctrl-C)")
 	return cmd
+}
+
+func checkServe(cfg serve.Config, duration time.Duration) error {
+	switch {
+	case cfg.UDP == "" && cfg.NTP == "":
+		return usagef("serve: say what to serve: --udp ADDR, --ntp ADDR or both")
+	case cfg.Stratum < 1 || cfg.Stratum > 16:
+		return usagef("serve: --stratum %d: want 1 to 16", cfg.Stratum)
+	case duration < 0:
+		return usagef("serve: --duration %s: must not be negative", duration)
+	}
+	for _, addr := range []string{cfg.UDP, cfg.NTP} {
+		if addr == "" {
+			continue
+		}
+		_, port, err := net.SplitHostPort(addr)
+		if _, bad := strconv.ParseUint(port, 10, 16); err != nil || bad != nil {
+			return usagef("serve: address %q: want HOST:PORT with a port up to 65535", addr)
+		}
+	}
+	return nil
 }
 
 func serveUntilDone(ctx context.Context, s *streams, cfg serve.Config, faults []string, duration time.Duration) error {

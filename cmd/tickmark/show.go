@@ -1,6 +1,8 @@
 package main
 
 import (
+	"context"
+
 	"github.com/spf13/cobra"
 
 	"github.com/tickmark/tickmark/analysis"
@@ -19,7 +21,7 @@ func newShowVerb(s *streams) *cobra.Command {
 			var summaries []*analysis.Summary
 			var warnings []string
 			for _, path := range args {
-				sum, err := summarise(s, in, path)
+				sum, err := summarise(cmd.Context(), s, in, path)
 				if err != nil {
 					return err
 				}
@@ -35,8 +37,8 @@ func newShowVerb(s *streams) *cobra.Command {
 	return cmd
 }
 
-func summarise(s *streams, in *input, path string) (*analysis.Summary, error) {
-	rows, done, err := in.open(s, path)
+func summarise(ctx context.Context, s *streams, in *input, path string) (*analysis.Summary, error) {
+	rows, done, err := in.open(ctx, s, path)
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -38,13 +39,14 @@ that fires changes nothing in it.`,
   tickmark tune --max-false-positives 0.1% --max-detection 500ms api.trace
   tickmark tune --estimator fixed:after=50ms --fail-if 'false_positives_iid_hi > 0.1%' api.trace`,
 		Args: cobra.ExactArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error { return f.run(s, args[0]) },
+		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd.Context(), s, args[0]) },
 	}
 	f.in.flags(cmd)
 	f.out.flags(cmd)
 	f.out.gateFlag(cmd)
 	flags := cmd.Flags()
 	flags.StringArrayVar(&f.estimators, "estimator", nil, "try this `spec` instead of the default sweep (tickmark list estimators); repeatable")
+	complete(cmd, "estimator", adaptive.Estimators().Names())
 	flags.StringVar(&f.share, "max-false-positives", "", "allow this `share` of false positives, such as 0.1%, by the upper limit")
 	flags.DurationVar(&f.maxDetection, "max-detection", 0, "notice a dead peer within this `time` (p99)")
 	return cmd
@@ -67,7 +69,7 @@ func (f *tuneFlags) goal() (adaptive.Goal, error) {
 	return g, nil
 }
 
-func (f *tuneFlags) run(s *streams, path string) error {
+func (f *tuneFlags) run(ctx context.Context, s *streams, path string) error {
 	goal, err := f.goal()
 	if err != nil {
 		return err
@@ -75,7 +77,8 @@ func (f *tuneFlags) run(s *streams, path string) error {
 	if _, err := adaptive.NewTuner(f.estimators, 0); err != nil {
 		return err
 	}
-	rows, done, err := f.in.open(s, path)
+	f.out.canonicalRows()
+	rows, done, err := f.in.open(ctx, s, path)
 	if err != nil {
 		return err
 	}
@@ -121,4 +124,14 @@ func tuneTrace(rows datasets.Stream, specs []string, goal adaptive.Goal, freezes
 	t := adaptive.Decide(tuner.Finish(), goal)
 	t.Warnings = append(rows.Warnings(), t.Warnings...)
 	return &tuned{t, usual.Finish(freezes)}, nil
+}
+
+// canonicalRows lets a gate name an estimator as --estimator does; the table has it in
+// canonical form.
+func (o *output) canonicalRows() {
+	for i, g := range o.gates {
+		if _, canonical, err := adaptive.Estimators().Parse("estimator", g.Row); err == nil {
+			o.gates[i].Row = canonical
+		}
+	}
 }

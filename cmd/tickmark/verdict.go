@@ -27,7 +27,7 @@ func (r *runData) verdict() []string {
 func (r *runData) clockSentence() string {
 	ntp := r.summaries["ntp"]
 	if ntp == nil {
-		return ""
+		return "Clock: not measured."
 	}
 	best, ok := ntp.Offsets.Best.Value()
 	if !ok {
@@ -47,7 +47,7 @@ func (r *runData) clockSentence() string {
 func (r *runData) tripSentence() string {
 	udp := r.summaries["udp"]
 	if udp == nil {
-		return ""
+		return "Calls: not measured."
 	}
 	var parts []string
 	for i, q := range udp.Trips.Quantiles {
@@ -75,6 +75,9 @@ func (r *runData) timeoutSentence() string {
 	sentences := c.Sentences()
 	if chosen := r.tuned.Chosen(); chosen == nil || chosen.Text == "fixed:after="+spec.Duration(c.LongAfter) {
 		sentences = sentences[:1] // the long one is told already
+	}
+	if r.tuned.Chosen() == nil {
+		return fmt.Sprintf("Timeout: none to recommend: %s; %s.", r.tuned.Unmet, strings.Join(sentences, "; "))
 	}
 	headline := r.tuned.Headline()
 	return fmt.Sprintf("Timeout: %s; %s.", strings.Join(headline[:len(headline)-1], "; "), strings.Join(sentences, "; "))
@@ -137,8 +140,11 @@ func (r *runData) warnings() []string {
 		}
 	}
 	add("", r.Failed)
+	add("", r.doubts)
 	for _, t := range r.Traces {
-		add(t.Name+": ", r.summaries[t.Name].Warnings)
+		if sum := r.summaries[t.Name]; sum != nil {
+			add(t.Name+": ", sum.Warnings)
+		}
 	}
 	if r.tuned != nil {
 		add("timeouts: ", r.tuned.Warnings)
@@ -158,6 +164,9 @@ func (r *runData) facts() []report.Table {
 	tables := []report.Table{run, files}
 	for _, t := range r.Traces {
 		tables[1].Rows = append(tables[1].Rows, []any{t.File, t.Rows, t.SHA256})
+		if r.summaries[t.Name] == nil {
+			continue
+		}
 		h := report.Table{Name: t.Name, Caption: "Header of " + t.File, Columns: []report.Column{{Name: "key"}, {Name: "value"}}}
 		for _, f := range r.summaries[t.Name].Header.Fields() {
 			h.Rows = append(h.Rows, []any{f.Key, f.Value})
