@@ -62,10 +62,10 @@ func (g Goal) String() string {
 }
 
 // met reports whether a candidate meets the goal. One without a detection time or an
-// upper limit does not.
+// upper limit does not, nor one that gave up on no answer because there was none.
 func (g Goal) met(c *Candidate) bool {
 	share, detection := g.limits()
-	return upper(c) <= share && noticed(c) <= detection && !math.IsInf(noticed(c), 1)
+	return c.answered() > 0 && upper(c) <= share && noticed(c) <= detection && !math.IsInf(noticed(c), 1)
 }
 
 // compare orders candidates that meet the goal, the better first.
@@ -114,24 +114,28 @@ func best(all []Candidate, pass func(*Candidate) bool, better func(a, b *Candida
 	return found
 }
 
-// unmet says why no candidate meets the goal.
+// unmet says why no candidate meets the goal, and which comes nearest.
 func (g Goal) unmet(all []Candidate) string {
 	share, detection := g.limits()
-	attempts := int64(0)
+	var attempts, answered int64
 	for _, c := range all {
 		attempts = max(attempts, c.Attempts)
+		answered = max(answered, c.answered())
 	}
-	if want := int64(analysis.NeededN(1-share, analysis.Level)); share < 1 && attempts < want {
-		return fmt.Sprintf("goal: no false positive at all in %s attempts does not show at most %s; that takes %s attempts",
-			unit.Count(attempts), unit.Format(share, "ratio"), unit.Count(want))
+	if answered == 0 {
+		return fmt.Sprintf("none of %s was answered", count(attempts, "attempt"))
 	}
 	nearest := best(all, func(c *Candidate) bool { return noticed(c) <= detection },
 		func(a, b *Candidate) int {
 			return cmp.Or(cmp.Compare(upper(a), upper(b)), cmp.Compare(noticed(a), noticed(b)))
 		})
 	if nearest < 0 {
-		return fmt.Sprintf("goal: no estimator tried notices a dead peer within %s (p99)", unit.Format(detection, "s"))
+		return fmt.Sprintf("no estimator tried notices a dead peer within %s (p99)", unit.Format(detection, "s"))
 	}
 	c := &all[nearest]
-	return fmt.Sprintf("goal: no estimator tried meets it; %s comes nearest, with %s", c.Text, shareText(c.Share))
+	if want := int64(analysis.NeededN(1-share, analysis.Level)); c.FalsePositives == 0 && share < 1 && attempts < want {
+		return fmt.Sprintf("no false positive at all in %s does not show at most %s; that takes %s; nearest is %s",
+			count(attempts, "attempt"), unit.Format(share, "ratio"), count(want, "attempt"), c.Text)
+	}
+	return fmt.Sprintf("nothing tried meets the goal; nearest is %s, %s", c.Text, shareText(c.Share))
 }

@@ -33,6 +33,9 @@ func (s *Score) RetriesAdded() datasets.Optional[float64] { return share(s.Firin
 // UndecidedShare returns the undecided ÷ attempts.
 func (s *Score) UndecidedShare() datasets.Optional[float64] { return share(s.Undecided, s.Attempts) }
 
+// answered returns how many attempts were.
+func (s *Score) answered() int64 { return s.Attempts - s.Undecided - (s.Firings - s.FalsePositives) }
+
 func share(k, n int64) datasets.Optional[float64] {
 	if n == 0 {
 		return datasets.Optional[float64]{}

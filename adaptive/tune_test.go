@@ -144,9 +144,9 @@ func TestDecideSaysWhatIsMissing(t *testing.T) {
 		goal adaptive.Goal
 		want string
 	}{
-		{all, atMost(.0001), "goal: no false positive at all in 6,000 attempts does not show at most 0.01 %; that takes 36,887 attempts"},
+		{all, atMost(.0001), "goal: no false positive at all in 6,000 attempts does not show at most 0.01 %; that takes 36,887 attempts; nearest is fixed:after=410ms"},
 		{all, within(time.Millisecond), "goal: no estimator tried notices a dead peer within 1 ms (p99)"},
-		{all[:1], atMost(.001), "goal: no estimator tried meets it; fixed:after=50ms comes nearest, with false positives 37.0 % [35.7, 38.2] of 6,000 attempts"},
+		{all[:1], atMost(.001), "goal: nothing tried meets the goal; nearest is fixed:after=50ms, false positives 37.0 % [35.7, 38.2] of 6,000 attempts"},
 		{all, adaptive.Goal{}, "slow calls come together: the 2,217 false positives of fixed:after=50ms stand in 3 runs, so limits that take calls as independent are too narrow"},
 	}
 	for _, tt := range tests {
@@ -154,9 +154,9 @@ func TestDecideSaysWhatIsMissing(t *testing.T) {
 			t.Errorf("%v: warnings %q, want %q first", tt.goal, got, tt.want)
 		}
 	}
-	// The default goal is no promise of the user's: it still recommends, and says so.
+	// The default goal binds like any other: what is not shown is not recommended.
 	few := adaptive.Decide(candidates(t, 5*time.Second, samples[:400], "fixed:after=410ms", "fixed:after=20ms"), adaptive.Goal{})
-	if c := few.Chosen(); c == nil || c.Text != "fixed:after=20ms" || !strings.Contains(few.Warnings[0], "that takes 3,688 attempts") {
+	if c := few.Chosen(); c != nil || !strings.HasSuffix(few.Warnings[0], "that takes 3,688 attempts; nearest is fixed:after=20ms") {
 		t.Errorf("of 400 calls before the first freeze: %+v, warnings %q", c, few.Warnings)
 	}
 }
@@ -331,4 +331,24 @@ func BenchmarkTuneSweep(b *testing.B) {
 	}
 	perSample(b, len(samples))
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(samples)*len(adaptive.Sweep())), "ns/sample/estimator")
+}
+
+func TestNothingAnsweredIsNothingToRecommend(t *testing.T) {
+	for _, tt := range []struct {
+		outcome datasets.Outcome
+		want    string
+	}{
+		{datasets.Refused, "goal: none of 0 attempts was answered"},
+		{datasets.TimedOut, "goal: none of 5,000 attempts was answered"},
+	} {
+		samples := make([]datasets.Sample, 5000)
+		for i := range samples {
+			due := datasets.Instant(i) * datasets.Instant(time.Millisecond)
+			samples[i] = datasets.Sample{Seq: int64(i), Due: due, Sent: due, Attempt: 1, Outcome: tt.outcome}
+		}
+		got := adaptive.Decide(candidates(t, 5*time.Second, samples, "fixed:after=10ms", "jacobson"), adaptive.Goal{})
+		if got.Chosen() != nil || len(got.Warnings) == 0 || got.Warnings[0] != tt.want {
+			t.Errorf("%s: chosen %v, warnings %q; want %q", tt.outcome, got.Chosen(), got.Warnings, tt.want)
+		}
+	}
 }

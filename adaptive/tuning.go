@@ -3,9 +3,7 @@ package adaptive
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"slices"
-	"time"
 
 	"github.com/tickmark/tickmark/analysis"
 	"github.com/tickmark/tickmark/analysis/report"
@@ -18,23 +16,20 @@ import (
 type Tuning struct {
 	Goal       Goal
 	Candidates []Candidate
+	Unmet      string // why none is chosen; else empty
 	Warnings   []string
 }
 
 // Decide marks the Pareto front and the candidate that meets the goal best. If none
-// meets the goal none is chosen and a warning says why, but the default goal then
-// takes the one with the least upper limit.
+// meets the goal none is chosen, and Unmet says why, as does a warning.
 func Decide(candidates []Candidate, goal Goal) *Tuning {
 	t := &Tuning{Goal: goal, Candidates: slices.Clone(candidates)}
 	all := t.Candidates
 	markPareto(all)
 	chosen := best(all, goal.met, goal.compare)
 	if chosen < 0 {
-		t.Warnings = append(t.Warnings, goal.unmet(all))
-	}
-	if chosen < 0 && goal.isDefault() {
-		fewest := Goal{MaxDetection: datasets.Some(time.Duration(math.MaxInt64))}
-		chosen = best(all, fewest.met, fewest.compare)
+		t.Unmet = goal.unmet(all)
+		t.Warnings = append(t.Warnings, "goal: "+t.Unmet)
 	}
 	for i := range all {
 		all[i].Chosen = i == chosen
