@@ -60,10 +60,11 @@ func TestSummariseEachKind(t *testing.T) {
 		name, want string
 		rows       []datasets.Row
 	}{
-		{"rtt", "summary header", []datasets.Row{&datasets.Sample{Elapsed: time.Millisecond}}},
+		{"rtt", "summary header", []datasets.Row{&datasets.Sample{Attempt: 1, Elapsed: time.Millisecond}}},
 		// θ = ((1−0)+(1−1))/2, δ = (1−0)−(1−1): beevik/ntp's own test case, in ms.
 		{"exchange", "summary offsets budget header", []datasets.Row{&datasets.Exchange{
-			T1: stamp(0, datasets.Local), T2: stamp(1e6, datasets.Remote), T3: stamp(1e6, datasets.Remote), T4: stamp(1e6, datasets.Local),
+			Sample: datasets.Sample{Attempt: 1},
+			T1:     stamp(0, datasets.Local), T2: stamp(1e6, datasets.Remote), T3: stamp(1e6, datasets.Remote), T4: stamp(1e6, datasets.Local),
 		}}},
 		{"pause", "pauses header", []datasets.Row{&datasets.Pause{Length: time.Second}}},
 		{"clock", "clocks header", []datasets.Row{&datasets.ClockReading{Realtime: stamp(0, datasets.Local)}}},
@@ -96,7 +97,7 @@ func TestSummaryKnowsWhatOnlyTheEndTells(t *testing.T) {
 }
 
 func TestSummaryRefusesWhatTooFewSamplesCannotTell(t *testing.T) {
-	s, err := analysis.Summarise("x", trace(t, nil, &datasets.Sample{Elapsed: time.Millisecond}))
+	s, err := analysis.Summarise("x", trace(t, nil, &datasets.Sample{Attempt: 1, Elapsed: time.Millisecond}))
 	if err != nil {
 		t.Fatal(err)
 	}

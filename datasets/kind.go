@@ -18,6 +18,8 @@ type Row interface {
 	columns() []string
 	// parse sets the value of the column-th of columns from text; "-" is absent.
 	parse(column int, text []byte) error
+	// check says why the cells that were parsed cannot be of one row.
+	check() error
 	// append writes the column-th value behind dst.
 	append(dst []byte, column int) []byte
 	// extra is where cells of unknown columns go.

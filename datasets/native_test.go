@@ -30,14 +30,14 @@ func rows() []datasets.Row {
 		Status: datasets.Some(503), Copies: 2, Deadline: datasets.Some(50 * time.Millisecond), Stall: 3, Inflight: 4, Size: 64,
 	}
 	return []datasets.Row{
-		&full, &datasets.Sample{Outcome: datasets.TimedOut},
+		&full, &datasets.Sample{Attempt: 1, Outcome: datasets.TimedOut},
 		&datasets.Exchange{
 			Sample: full, T1: datasets.NewStamp(-5, datasets.Local, datasets.User), T2: datasets.NewStamp(1, datasets.Remote, datasets.Kernel),
 			T3: datasets.NewStamp(1<<62, datasets.Remote, datasets.Hardware), T4: datasets.NewStamp(9, datasets.Local, datasets.Kernel),
 			Stratum: datasets.Some(1), Leap: datasets.Some(0), RootDelay: datasets.Some(time.Duration(0)),
 			RootDispersion: datasets.Some(time.Millisecond), Precision: datasets.Some(-23), Reference: "GPS\x00", Why: "a\tb",
 		},
-		&datasets.Exchange{Sample: datasets.Sample{Outcome: datasets.Refused}},
+		&datasets.Exchange{Sample: datasets.Sample{Attempt: 1, Outcome: datasets.Refused}},
 		&datasets.Pause{At: 5, Length: time.Millisecond, Cause: "gc"}, &datasets.Pause{},
 		&datasets.ClockReading{At: 1, Realtime: datasets.NewStamp(2, datasets.Local, datasets.User), Monotonic: 3, Raw: 4, Boottime: 5, Width: 6},
 		&datasets.ClockReading{},

@@ -53,7 +53,8 @@ func (r *Reader) Header() *Header { return r.header }
 
 // Next reads one row, and false at the end or at an error that ends the stream.
 // The row's kind must be the header's, or RTT for an exchange trace. A line that
-// cannot be read is counted, told by Warnings, and passed over.
+// cannot be read, or whose values no measurement gives, is counted, told by Warnings,
+// and passed over.
 func (r *Reader) Next(row Row) bool {
 	if r.err != nil {
 		return false
@@ -212,6 +213,9 @@ func (r *Reader) parseRow(row Row, line []byte) string {
 				return fmt.Sprintf("%s %v", row.columns()[place], err)
 			}
 		}
+	}
+	if err := row.check(); err != nil {
+		return err.Error()
 	}
 	return ""
 }

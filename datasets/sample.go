@@ -54,8 +54,8 @@ func (s *Sample) parse(column int, text []byte) error { //nolint:cyclop // one f
 	case 4:
 		return parseInt(&s.Sent, text)
 	case 5:
-		s.Elapsed = 0
 		if isAbsent(text) {
+			s.Elapsed = noElapsed
 			return nil
 		}
 		return parseInt(&s.Elapsed, text)

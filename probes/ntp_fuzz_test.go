@@ -62,6 +62,7 @@ func FuzzNTPReply(f *testing.F) {
 		})
 		a := askNTP(t.Context(), path, 4, time.Minute)
 		row, kiss := a.exchange()
+		row.Attempt = 1 // what the run fills in
 		checkFuzzedRow(t, b, ours, &row)
 		if kiss != "" && (!ours || len(b) < 48 || b[1] != 0 || b[0]&7 != 4 || row.Reference != kiss || row.Outcome != datasets.Invalid) {
 			t.Errorf("%x: kiss %q of %+v", b, kiss, row)

@@ -80,7 +80,7 @@ func exchanges() []datasets.Row {
 		due := time.Duration(i) * time.Second
 		at, out, back := int64(1790000000e9)+int64(due), 90_000+r.Int64N(50_000), 90_000+r.Int64N(50_000)
 		rows[i] = &datasets.Exchange{
-			Sample: datasets.Sample{Seq: int64(i), Due: datasets.Instant(due), Sent: datasets.Instant(due), Elapsed: time.Duration(out + back)},
+			Sample: datasets.Sample{Seq: int64(i), Attempt: 1, Due: datasets.Instant(due), Sent: datasets.Instant(due), Elapsed: time.Duration(out + back)},
 			T1:     datasets.NewStamp(at, datasets.Local, datasets.Kernel), T2: datasets.NewStamp(at+out+120_000, datasets.Remote, datasets.Kernel),
 			T3: datasets.NewStamp(at+out+140_000, datasets.Remote, datasets.Kernel), T4: datasets.NewStamp(at+out+back+20_000, datasets.Local, datasets.Kernel),
 		}
