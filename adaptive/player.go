@@ -6,12 +6,12 @@ import (
 
 	"github.com/tickmark/tickmark/analysis"
 	"github.com/tickmark/tickmark/analysis/unit"
-	"github.com/tickmark/tickmark/datasets"
 )
 
 // player holds one estimator and counts what it would have done.
 type player struct {
 	estimator  Estimator
+	watch      func(Verdict) // nil if nobody does
 	counts     Score
 	longest    time.Duration // wait of the undecided
 	disordered int64
@@ -29,11 +29,11 @@ func (p *player) play(events []event) {
 	for _, e := range events {
 		switch e.kind {
 		case answered:
-			p.judge(e.latency, p.leave(e.at))
+			p.judge(e.latency, p.leave(e))
 		case unanswered:
-			p.giveUp(e.latency, p.leave(e.at))
+			p.giveUp(e.latency, p.leave(e))
 		case uncounted:
-			p.leave(e.at)
+			p.leave(e)
 		case arrival:
 			p.estimator.Observe(Observation{At: e.at, Latency: e.latency, Attempt: int(e.attempt)})
 		case silence:
@@ -43,9 +43,12 @@ func (p *player) play(events []event) {
 }
 
 // leave returns the timeout of an attempt that leaves.
-func (p *player) leave(at datasets.Instant) time.Duration {
-	timeout := max(p.estimator.Timeout(at), 0)
-	p.detection.send(at, timeout)
+func (p *player) leave(e event) time.Duration {
+	timeout := max(p.estimator.Timeout(e.at), 0)
+	p.detection.send(e.at, timeout)
+	if p.watch != nil {
+		p.watch(Verdict{e.at, timeout, e.latency, e.kind == answered && e.latency > timeout})
+	}
 	return timeout
 }
 

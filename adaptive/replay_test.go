@@ -221,6 +221,29 @@ func TestReplayWithoutListen(t *testing.T) {
 	}
 }
 
+func TestWatchSeesEveryVerdictInOrder(t *testing.T) {
+	refused := sample(2, 30, 0)
+	refused.Outcome = datasets.Refused
+	slow, exact := sample(0, 10, 21), sample(3, 40, 20)
+	r := adaptive.NewReplay(&scripted{timeouts: []time.Duration{20}}, 100)
+	var got []adaptive.Verdict
+	r.Watch(func(v adaptive.Verdict) { got = append(got, v) })
+	other := lost(1, 20)
+	for _, s := range []*datasets.Sample{&refused, &slow, &exact, &other} {
+		r.Add(s)
+	}
+	score := r.Finish()
+	want := []adaptive.Verdict{
+		{At: 10, Timeout: 20, Latency: 21, FalsePositive: true},
+		{At: 20, Timeout: 20, Latency: 100}, // not answered: the timeout was right
+		{At: 30, Timeout: 20},
+		{At: 40, Timeout: 20, Latency: 20},
+	}
+	if diff := cmp.Diff(want, got); diff != "" || score.FalsePositives != 1 {
+		t.Errorf("%d false positives; %s", score.FalsePositives, diff)
+	}
+}
+
 func TestUndecidedWidensTheUpperLimit(t *testing.T) {
 	var samples []datasets.Sample
 	for i := range 1000 {

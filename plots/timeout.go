@@ -32,8 +32,14 @@ func timeouts(estimator string, traces []Trace) (*Chart, error) {
 		return nil, err
 	}
 	listen, _ := t.Rows.Header().Duration(datasets.KeyListen)
-	spy, trips := newSpy(e, listen), newReducer(0)
-	replay := adaptive.NewReplay(spy, listen)
+	trips, set, wrong := newReducer(0), newReducer(0), newReducer(0)
+	replay := adaptive.NewReplay(e, listen)
+	replay.Watch(func(v adaptive.Verdict) {
+		set.add(v.At, v.Timeout)
+		if v.FalsePositive {
+			wrong.add(v.At, v.Latency)
+		}
+	})
 	err = eachSample("timeout", t, func(m *datasets.Sample) {
 		replay.Add(m)
 		if d, ok := m.Latency(); ok {
@@ -53,22 +59,21 @@ func timeouts(estimator string, traces []Trace) (*Chart, error) {
 		c.Desc = c.Empty
 		return c, nil
 	}
-	spy.wrong.align(trips)
-	c.addTimeouts(trips.cells(), spy)
+	wrong.align(trips)
+	c.addTimeouts(trips.cells(), set.cells(), wrong.cells())
 	c.Title = timeoutTitle(estimator, &score)
 	c.Subtitle = timeoutSubtitle(&score)
 	c.Desc = c.Subtitle + "."
 	return c, nil
 }
 
-func (c *Chart) addTimeouts(trips []cell, s *spy) {
+func (c *Chart) addTimeouts(trips, set, wrong []cell) {
 	extent, _ := splitCells(trips, 1e18)
 	extent.Name = "round trips, least to greatest"
 	var unanswered int64
 	for _, x := range trips {
 		unanswered += x.Marks
 	}
-	set := s.timeouts.cells()
 	line, reach := medianLine(set), &Band{Name: "timeout, least to greatest", Role: Accent}
 	line.Name, line.Role, line.NoEnd, line.Thin = "timeout", Accent, false, false
 	for _, x := range set {
@@ -76,7 +81,7 @@ func (c *Chart) addTimeouts(trips []cell, s *spy) {
 		reach.Lo, reach.Hi = append(reach.Lo, x.Min), append(reach.Hi, x.Max)
 	}
 	c.Layers = append(c.Layers, extent, reach, line)
-	if wrong := s.wrong.cells(); len(wrong) > 0 {
+	if len(wrong) > 0 {
 		c.Layers = append(c.Layers, givenUp(wrong)...)
 	}
 	if unanswered > 0 {
