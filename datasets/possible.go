@@ -29,12 +29,20 @@ func (s *Sample) check() error {
 		return fmt.Errorf(`attempt "%d": the first is 1`, s.Attempt)
 	case limited && deadline <= 0:
 		return fmt.Errorf(`deadline "%d": must be positive`, deadline)
+	case s.Sent < s.Due:
+		return fmt.Errorf(`sent "%d": before it was due, at %d`, s.Sent, s.Due)
+	}
+	return s.checkReach()
+}
+
+// checkReach says which time of the attempt lies too far off.
+func (s *Sample) checkReach() error {
+	deadline, limited := s.Deadline.Value()
+	switch {
 	case tooFar(s.Due):
 		return far("due", int64(s.Due))
 	case tooFar(s.Sent):
 		return far("sent", int64(s.Sent))
-	case s.Sent < s.Due:
-		return fmt.Errorf(`sent "%d": before it was due, at %d`, s.Sent, s.Due)
 	case int64(s.Elapsed) > farthest-int64(s.Sent):
 		return far("elapsed", int64(s.Elapsed))
 	case limited && deadline > farthest:
@@ -49,8 +57,11 @@ func (s *Sample) negative() error {
 		column string
 		n      int64
 	}{
-		{"elapsed", int64(s.Elapsed)}, {"stall", int64(s.Stall)}, {"copies", int64(s.Copies)},
-		{"inflight", int64(s.Inflight)}, {"size", int64(s.Size)},
+		{"elapsed", int64(s.Elapsed)},
+		{"stall", int64(s.Stall)},
+		{"copies", int64(s.Copies)},
+		{"inflight", int64(s.Inflight)},
+		{"size", int64(s.Size)},
 	} {
 		if c.n < 0 {
 			return belowZero(c.column, c.n)
