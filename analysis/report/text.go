@@ -18,7 +18,7 @@ const manyFields = 8
 func text(d *Document) ([]byte, error) {
 	var blocks []string
 	if len(d.Headline) > 0 {
-		blocks = append(blocks, strings.Join(d.Headline, "\n"))
+		blocks = append(blocks, strings.Join(headline(d.Headline), "\n"))
 	}
 	for i := range d.Tables {
 		t := &d.Tables[i]
@@ -39,6 +39,21 @@ func text(d *Document) ([]byte, error) {
 		return nil, nil
 	}
 	return []byte(printable(strings.Join(blocks, "\n\n") + "\n")), nil
+}
+
+// headline keeps lines that fit as they are, and breaks longer ones below their own
+// indent.
+func headline(lines []string) []string {
+	var out []string
+	for _, line := range lines {
+		if width(line) <= room {
+			out = append(out, line)
+			continue
+		}
+		indent := line[:len(line)-len(strings.TrimLeft(line, " "))]
+		out = append(out, wrap(line, indent, indent+"  ", room)...)
+	}
+	return out
 }
 
 // printable replaces what could move a terminal's cursor: a target or a file's header

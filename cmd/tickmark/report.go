@@ -68,14 +68,12 @@ func reportRun(ctx context.Context, s *streams, folder string) error {
 	if err != nil {
 		return err
 	}
-	for _, sentence := range verdict {
-		fmt.Fprintln(s.out, sentence)
+	d := &report.Document{Headline: verdict, Warnings: append(r.Failed, r.doubts...)}
+	if err := report.Write(s.out, "text", d, ""); err != nil {
+		return err
 	}
-	for _, doubt := range append(r.Failed, r.doubts...) {
-		fmt.Fprintf(s.out, "  ! %s\n", doubt)
-	}
-	fmt.Fprintf(s.out, "\nreport: %s\n", index)
-	return nil
+	_, err = fmt.Fprintf(s.out, "\nreport: %s\n", index)
+	return err
 }
 
 func readRun(ctx context.Context, s *streams, folder string) (*runData, error) {
