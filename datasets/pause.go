@@ -7,7 +7,7 @@ import (
 
 // Pause is a time in which the process was not run: a row of a pause trace.
 type Pause struct {
-	At     Instant       // when it began, at the earliest
+	At     Instant       // when we should have woken
 	Length time.Duration // how much later than asked we woke
 	Cause  string        // gc, scheduler, or empty when unknown
 	Extra  string        // cells of columns this version does not know, tab-separated

@@ -16,10 +16,10 @@ type Probe interface {
 	// others measure this host.
 	TakesTarget() bool
 	// Run measures target as the plan says and hands everything to rec: the header,
-	// each row as soon as its outcome is known, and at the end what only the end can
-	// tell. It returns when the plan is fulfilled or ctx is done, in both cases with
-	// the recording ended. What the network does is a row; an error is what we could
-	// not do (resolve, bind, record).
+	// each row as soon as its outcome and that of those before it is known, and at the
+	// end what only the end can tell. It returns when the plan is fulfilled or ctx is
+	// done, in both cases with the recording ended. What the network does is a row; an
+	// error is what we could not do (resolve, bind, record).
 	Run(ctx context.Context, target string, plan Plan, rec Recorder) error
 }
 
