@@ -63,6 +63,9 @@ func (j *jacobson) Observe(o Observation) {
 		// The deviation is taken from the old mean: its update comes first (§2.3).
 		j.deviation += beta * (math.Abs(j.smoothed-r) - j.deviation)
 		j.smoothed += alpha * (r - j.smoothed)
+		if j.deviation < 1e-9 {
+			j.deviation = 0 // else it sinks among the subnormal numbers, which are slow
+		}
 	} else {
 		j.smoothed, j.deviation, j.measured = r, r/2, true // §2.2
 	}

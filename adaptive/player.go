@@ -24,6 +24,12 @@ func newPlayer(e Estimator) *player {
 	return &player{estimator: e, timeouts: newTally(), detection: newDetection()}
 }
 
+// learns reports whether what the player observes matters to its timeouts.
+func (p *player) learns() bool {
+	_, same := p.estimator.(fixed)
+	return !same
+}
+
 // play takes events in their order.
 func (p *player) play(events []event) {
 	for _, e := range events {

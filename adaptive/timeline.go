@@ -1,6 +1,7 @@
 package adaptive
 
 import (
+	"slices"
 	"time"
 
 	"github.com/tickmark/tickmark/datasets"
@@ -23,6 +24,7 @@ type timeline struct {
 	events     [batch]event // played, but not handed out
 	held       int          // how many of them
 	players    []*player
+	learning   bool // whether any player does
 }
 
 // Whatever becomes known is known within listen of its due time, but is written down
@@ -40,7 +42,8 @@ const batch = 256
 func newTimeline(listen time.Duration, players ...*player) *timeline {
 	t := &timeline{
 		listen: listen, patience: listen + slack, players: players,
-		waiting: newQueue(), answers: newQueue(), silences: newQueue(),
+		learning: slices.ContainsFunc(players, (*player).learns),
+		waiting:  newQueue(), answers: newQueue(), silences: newQueue(),
 	}
 	if listen <= 0 {
 		t.patience = lookahead
@@ -90,6 +93,7 @@ func (t *timeline) play(f flight) {
 	t.happen(f.event)
 	f.at = known
 	switch {
+	case !t.learning: // nobody would be any wiser
 	case f.kind == answered:
 		f.kind = arrival
 		t.answers.push(f)

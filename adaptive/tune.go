@@ -38,16 +38,17 @@ func NewTuner(specs []string, listen time.Duration) (*Tuner, error) {
 	if len(specs) == 0 {
 		specs = Sweep()
 	}
-	t := &Tuner{timeline: newTimeline(listen)}
+	var players []*player
+	var candidates []Candidate
 	for _, text := range specs {
 		e, canonical, err := Estimators().Parse("estimator", text)
 		if err != nil {
 			return nil, err
 		}
-		t.timeline.players = append(t.timeline.players, newPlayer(e))
-		t.candidates = append(t.candidates, Candidate{Spec: canonical, Text: text})
+		players = append(players, newPlayer(e))
+		candidates = append(candidates, Candidate{Spec: canonical, Text: text})
 	}
-	return t, nil
+	return &Tuner{newTimeline(listen, players...), candidates}, nil
 }
 
 // Add takes one attempt, which it does not keep. Rows come ordered by due time or by
