@@ -94,7 +94,7 @@ func (p *player) score() Score {
 	}
 	s.Warnings = append(s.Warnings, s.Share.Warnings...)
 	if p.disordered > 0 {
-		s.Warnings = append(s.Warnings, fmt.Sprintf("replay: %s attempts stand far out of order and were taken late: sort the trace by due time", unit.Count(p.disordered)))
+		s.Warnings = append(s.Warnings, fmt.Sprintf("replay: taken late because far out of order: %s; sort the trace by due time", count(p.disordered, "attempt")))
 	}
 	s.TimeoutP50 = inSeconds(p.timeouts.quantile(0.5))
 	s.TimeoutP99 = inSeconds(p.timeouts.quantile(0.99))
@@ -109,6 +109,6 @@ func (p *player) undecided() string {
 	if p.longest > 0 {
 		within = unit.Format(p.longest.Seconds(), "s") + ", where listening stopped"
 	}
-	return fmt.Sprintf("replay: %s of %s attempts had no answer within %s, and the timeout was longer: undecided",
-		unit.Count(p.counts.Undecided), unit.Count(p.counts.Attempts), within)
+	return fmt.Sprintf("replay: %s of %s had no answer within %s, and the timeout was longer: undecided",
+		unit.Count(p.counts.Undecided), count(p.counts.Attempts, "attempt"), within)
 }

@@ -81,8 +81,8 @@ func (t *Tuning) warn() {
 		}
 	}
 	if clustered != nil {
-		t.Warnings = append(t.Warnings, fmt.Sprintf("slow calls come together: the %s false positives of %s stand in %s runs, so limits that take calls as independent are too narrow",
-			unit.Count(clustered.FalsePositives), clustered.Text, unit.Count(clustered.Runs)))
+		t.Warnings = append(t.Warnings, fmt.Sprintf("slow calls come together: the %s false positives of %s stand in %s, so limits that take calls as independent are too narrow",
+			unit.Count(clustered.FalsePositives), clustered.Text, count(clustered.Runs, "run")))
 	}
 	if len(beyond) > 0 {
 		t.Warnings = append(t.Warnings, fmt.Sprintf("undecided: %s waited longer than the trace listened; what was not answered by then counts against it in the upper limit", andMore(beyond)))
@@ -128,7 +128,7 @@ func shareText(i analysis.Interval) string {
 		}
 		return unit.Number(100*v, unit.Decimals(100*v, 3))
 	}
-	return fmt.Sprintf("false positives %s %% [%s, %s] of %s attempts", number(i.Value), number(i.Lo), number(i.Hi), unit.Count(i.N))
+	return fmt.Sprintf("false positives %s %% [%s, %s] of %s", number(i.Value), number(i.Lo), number(i.Hi), count(i.N, "attempt"))
 }
 
 func noticedText(s Score) string {

@@ -110,8 +110,11 @@ func (c *Comparison) Sentences() []string {
 	name := func(d time.Duration) string { return unit.Format(d.Seconds(), "s") }
 	short := fmt.Sprintf("a timeout of %s gives up on no call that is answered (%s)", name(c.ShortAfter), shareText(c.Short.Share))
 	if c.Short.FalsePositives > 0 {
-		short = fmt.Sprintf("a timeout of %s gives up on %s calls that are answered, %s (%s)",
-			name(c.ShortAfter), unit.Count(c.Short.FalsePositives), c.where(), shareText(c.Short.Share))
+		calls := "1 call that is"
+		if n := c.Short.FalsePositives; n > 1 {
+			calls = unit.Count(n) + " calls that are"
+		}
+		short = fmt.Sprintf("a timeout of %s gives up on %s answered, %s (%s)", name(c.ShortAfter), calls, c.where(), shareText(c.Short.Share))
 	}
 	gives := "on none"
 	if n := c.Long.FalsePositives; n > 0 {
@@ -130,6 +133,9 @@ func (c *Comparison) where() string {
 	case 0:
 		return "in " + count(int64(len(c.Bursts)), "burst")
 	case c.Short.FalsePositives:
+		if c.Held == 1 {
+			return "within " + c.frozen()
+		}
 		return "all within " + c.frozen()
 	}
 	return fmt.Sprintf("%s of them within %s", unit.Count(c.Held), c.frozen())
