@@ -48,7 +48,9 @@ func Decompress(name string, r io.Reader) (io.Reader, error) {
 	switch {
 	case bytes.HasPrefix(head, []byte{0x1f, 0x8b}):
 		z, err := gzip.NewReader(buffered)
-		if err != nil {
+		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+			return nil, cutOff(name)
+		} else if err != nil {
 			return nil, fmt.Errorf("%s: gzip: %w", name, err)
 		}
 		return z, nil
@@ -60,4 +62,8 @@ func Decompress(name string, r io.Reader) (io.Reader, error) {
 		return z, nil
 	}
 	return buffered, nil
+}
+
+func cutOff(name string) error {
+	return fmt.Errorf("%s: the compressed data was cut off before the first row", name)
 }

@@ -72,6 +72,9 @@ func Open(name string, r io.Reader, given Format) (Stream, error) {
 	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
+	if len(head) == 0 && err != nil && !errors.Is(err, io.EOF) {
+		return nil, cutOff(name)
+	}
 	if len(head) == 0 {
 		return nil, fmt.Errorf("%s: empty: there is no trace in it", name)
 	}

@@ -6,9 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
-	"strconv"
-	"strings"
 )
 
 // SyntaxError is a place in a file that could not be read.
@@ -33,9 +30,9 @@ type Reader struct {
 	limit  int   // how many of the kind's columns the caller's rows have; 0 before the first Next
 	rows   int64
 	long   bool // the rest of an overlong line is still to be passed over
-	ended  bool // the end line was seen
 	err    error
 	bad    badLines
+	end    ending
 }
 
 // NewReader reads the header of a native trace; name is used in errors.
@@ -62,7 +59,7 @@ func (r *Reader) Next(row Row) bool {
 	if r.limit == 0 && !r.bind(row) {
 		return false
 	}
-	for {
+	for r.end.another == 0 {
 		line, err := r.readLine()
 		switch {
 		case errors.Is(err, io.EOF):
@@ -77,13 +74,29 @@ func (r *Reader) Next(row Row) bool {
 			r.readTrailer(line)
 			continue
 		}
-		if msg := r.parseRow(row, line); msg != "" {
-			r.bad.add(r.at(msg))
-			continue
+		if r.take(row, line) {
+			return true
 		}
-		r.rows++
-		return true
 	}
+	return false
+}
+
+// take reads a row from line, and notes why there is none.
+func (r *Reader) take(row Row, line []byte) bool {
+	msg := r.parseRow(row, line)
+	switch {
+	case msg == "":
+		r.rows++
+		if r.end.seen {
+			r.end.after++
+		}
+		return true
+	case bytes.HasPrefix(line, []byte(magic)):
+		r.end.another = r.line
+	default:
+		r.bad.add(r.at(msg))
+	}
+	return false
 }
 
 // Err returns what ended the stream early, or nil. A stream in which no line
@@ -98,89 +111,13 @@ func (r *Reader) Err() error {
 // Warnings returns, after the last Next, what a user must know of the file.
 func (r *Reader) Warnings() []string {
 	warnings := r.bad.warnings(r.name)
-	if !r.ended && r.err == nil {
-		warnings = append(warnings, fmt.Sprintf("%s: the recording was cut off after line %d; its %d whole rows are used", r.name, r.line, r.rows))
+	if r.err == nil {
+		warnings = append(warnings, r.endWarnings()...)
 	}
-	return warnings
+	return append(warnings, r.headerWarnings()...)
 }
 
 func (r *Reader) at(msg string) error { return &SyntaxError{r.name, r.line, msg} }
-
-func (r *Reader) readVersion() error {
-	line, err := r.readLine()
-	if errors.Is(err, io.EOF) && r.line == 0 && len(line) == 0 {
-		return fmt.Errorf("%s: empty: there is no trace in it", r.name)
-	}
-	text, ok := strings.CutPrefix(string(line), magic)
-	if !ok {
-		return &SyntaxError{r.name, 1, fmt.Sprintf("not a tickmark trace: want %q first, got %s", magic+"1", clip(line))}
-	}
-	if strings.HasSuffix(text, "\r") {
-		return &SyntaxError{r.name, 1, "lines end in CR LF: a trace has LF alone (tr -d '\\r' mends it)"}
-	}
-	version, err := strconv.Atoi(text)
-	if err != nil || version < 1 {
-		return &SyntaxError{r.name, 1, fmt.Sprintf("version %q: want a whole number", text)}
-	}
-	if version > Version {
-		return &SyntaxError{r.name, 1, fmt.Sprintf("version %d is newer than this tickmark reads (%d)", version, Version)}
-	}
-	return nil
-}
-
-func (r *Reader) readHeader() error {
-	for {
-		line, err := r.readLine()
-		if errors.Is(err, io.EOF) {
-			return r.at("cut off within the header: there are no rows")
-		} else if err != nil {
-			return err
-		}
-		if bytes.IndexByte(line, '\t') >= 0 {
-			r.header.Extra = strings.Split(string(line), "\t")
-			break
-		}
-		f, ok := parseField(string(line))
-		if !ok {
-			return r.at(fmt.Sprintf("%s: want \"key: value\" or the column names", clip(line)))
-		}
-		r.header.Set(f.Key, f.Value)
-	}
-	return r.splitColumns()
-}
-
-// splitColumns leaves in the header only those of the file's columns that its kind
-// does not know.
-func (r *Reader) splitColumns() error {
-	row, ok := NewRow(r.header.Kind())
-	if !ok {
-		return r.at(fmt.Sprintf("kind %q: this version has no rows for it", r.header.Kind()))
-	}
-	names := r.header.Extra
-	r.header.Extra = nil
-	seen := map[string]bool{}
-	for _, name := range names {
-		if seen[name] || name == "" {
-			return r.at(fmt.Sprintf("column %q stands twice or is empty", name))
-		}
-		seen[name] = true
-		r.known = append(r.known, slices.Index(row.columns(), name))
-		if r.known[len(r.known)-1] < 0 {
-			r.header.Extra = append(r.header.Extra, name)
-		}
-	}
-	for _, name := range row.columns() {
-		if !seen[name] && !mayMiss(name) {
-			return r.at(fmt.Sprintf("column %q is missing", name))
-		}
-	}
-	return nil
-}
-
-// mayMiss names the columns that a hand-made trace may leave out.
-func mayMiss(column string) bool {
-	return slices.Contains([]string{"status", "stall", "inflight", "size", "cause", "why", "reference"}, column)
-}
 
 // bind checks that the trace's rows can be read into rows of this kind.
 func (r *Reader) bind(row Row) bool {
@@ -220,20 +157,8 @@ func (r *Reader) parseRow(row Row, line []byte) string {
 	return ""
 }
 
-// readTrailer takes a "# key: value" line into the header.
-func (r *Reader) readTrailer(line []byte) {
-	f, ok := parseField(strings.TrimPrefix(string(line), "# "))
-	switch {
-	case !ok:
-	case f.Key == "end":
-		r.ended = true
-	case f.Key != KeyKind:
-		r.header.Set(f.Key, f.Value)
-	}
-}
-
 // readLine returns the next whole line without its end, valid until the next call.
-// A line without an end is not whole: it is io.EOF. An overlong line is a
+// A line without an end is not whole: what there is of it comes with io.EOF. An overlong line is a
 // *SyntaxError, and the next call goes on behind it.
 func (r *Reader) readLine() ([]byte, error) {
 	for r.long {
@@ -249,7 +174,7 @@ func (r *Reader) readLine() ([]byte, error) {
 		r.long = true
 		return line, r.at(fmt.Sprintf("a line of more than %d bytes", maxLine))
 	} else if err != nil {
-		return nil, r.broken(err)
+		return line, r.broken(err)
 	}
 	r.line++
 	return line[:len(line)-1], nil
