@@ -76,6 +76,9 @@ func (r *Reader) headerWarnings() []string {
 		// An import of an import says so once.
 		warnings = append(warnings, r.name+": "+imported+strings.ReplaceAll(of, imported, ""))
 	}
+	for _, doubt := range r.header.doubts() {
+		warnings = append(warnings, r.name+": "+doubt)
+	}
 	return warnings
 }
 

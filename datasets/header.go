@@ -1,6 +1,7 @@
 package datasets
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -84,10 +85,43 @@ func (h *Header) Epoch() (time.Time, bool) {
 // SetEpoch sets the wall time of the instant zero.
 func (h *Header) SetEpoch(t time.Time) { h.Set(KeyEpoch, t.UTC().Format(time.RFC3339Nano)) }
 
-// Duration returns the value of key as a duration ("listen", "self-bias", …).
+// Duration returns the value of key as a duration ("listen", "self-bias", …), and
+// false if it is not there or cannot be one.
 func (h *Header) Duration(key string) (time.Duration, bool) {
-	d, err := time.ParseDuration(h.Text(key))
-	return d, err == nil
+	text, ok := h.Value(key)
+	if !ok {
+		return 0, false
+	}
+	d, wrong := parseDuration(key, text)
+	return d, wrong == ""
+}
+
+// parseDuration reads the value of key, and says what is wrong with it.
+func parseDuration(key, text string) (d time.Duration, wrong string) {
+	d, err := time.ParseDuration(text)
+	switch {
+	case err != nil:
+		return 0, "want a duration with its unit"
+	case d > farthest || d < -farthest:
+		return 0, "longer than 146 years"
+	case d <= 0 && (key == KeyListen || key == KeyObserved):
+		return 0, "must be positive"
+	case d < 0 && key == KeyPrecision:
+		return 0, "must not be negative"
+	}
+	return d, ""
+}
+
+// doubts says which durations that tickmark reads are there and cannot be used.
+func (h *Header) doubts() []string {
+	var doubts []string
+	for _, key := range []string{KeyListen, KeyObserved, KeyPrecision, KeySelfBias} {
+		text, ok := h.Value(key)
+		if _, wrong := parseDuration(key, text); ok && wrong != "" {
+			doubts = append(doubts, fmt.Sprintf("%s %s: %s; taken as unknown", key, clip([]byte(text)), wrong))
+		}
+	}
+	return doubts
 }
 
 // SetDuration sets key to d.

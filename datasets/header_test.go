@@ -5,8 +5,46 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/tickmark/tickmark/datasets"
 )
+
+// A duration that cannot be one must not be taken for another, and the reader says so.
+func TestHeaderDurationsThatCannotBe(t *testing.T) {
+	for _, c := range []struct{ key, text, wrong string }{
+		{"listen", "2s", ""},
+		{"listen", "5", "want a duration with its unit"},
+		{"listen", "NaN", "want a duration with its unit"},
+		{"listen", "99999999999999h", "want a duration with its unit"},
+		{"listen", "2000000h", "longer than 146 years"},
+		{"listen", "-1s", "must be positive"},
+		{"listen", "0s", "must be positive"},
+		{"observed", "0s", "must be positive"},
+		{"precision", "-1ns", "must not be negative"},
+		{"precision", "0s", ""},
+		{"self-bias", "-1µs", ""},
+		{"self-bias", "", "want a duration with its unit"},
+	} {
+		text := "tickmark-trace 1\nkind: rtt\n" + c.key + ": " + c.text + "\n" + rttColumns + "# end: 0\n"
+		s, err := datasets.Open("x", strings.NewReader(text), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Next(&datasets.Sample{})
+		var want []string
+		if c.wrong != "" {
+			want = []string{fmt.Sprintf("x: %s %q: %s; taken as unknown", c.key, c.text, c.wrong)}
+		}
+		d, ok := s.Header().Duration(c.key)
+		if diff := cmp.Diff(want, s.Warnings()); diff != "" || ok != (c.wrong == "") || !ok && d != 0 {
+			t.Errorf("%s %q: taken as %v, %v; warnings %s", c.key, c.text, d, ok, diff)
+		}
+	}
+	if d, ok := (&datasets.Header{}).Duration("listen"); ok {
+		t.Errorf("without one: %v", d)
+	}
+}
 
 func TestHeaderKeysAreLimitedAndDifferent(t *testing.T) {
 	keys := func(n int) string {
