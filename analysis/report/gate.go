@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/tickmark/tickmark/analysis/unit"
@@ -96,6 +97,10 @@ func (g Gate) Check(t *Table) (failed bool, why string, err error) {
 	if len(rows) == 0 {
 		return true, fmt.Sprintf("%s: table %q has no rows", g, t.Name), nil
 	}
+	if t.neverKnown(column) {
+		_, _, err := g.judge(nil, t.Columns[column])
+		return err == nil, g.String() + ": is null in every row: not computed from this trace", err
+	}
 	var reasons []string
 	for _, row := range rows {
 		holds, is, err := g.judge(row[column], t.Columns[column])
@@ -110,6 +115,18 @@ func (g Gate) Check(t *Table) (failed bool, why string, err error) {
 		return false, "", nil
 	}
 	return true, g.String() + ": " + strings.Join(reasons, "; "), nil
+}
+
+// Fits returns the error that Check would, for a gate that is to be judged later.
+func (g Gate) Fits(t *Table) error {
+	_, _, err := g.Check(t)
+	return err
+}
+
+// neverKnown reports whether a column has nothing in any of several rows: more data
+// would not help.
+func (t *Table) neverKnown(column int) bool {
+	return len(t.Rows) > 1 && !slices.ContainsFunc(t.Rows, func(row []any) bool { return !absent(row[column]) })
 }
 
 // where names the row of a gate that does not.
@@ -141,16 +158,16 @@ func (g Gate) rows(t *Table) ([][]any, error) {
 
 // judge compares one cell, and says what it is.
 func (g Gate) judge(cell any, c Column) (holds bool, is string, err error) {
-	if absent(cell) {
-		return true, "is null (not enough data)", nil
-	}
 	v, ok := number(cell)
-	if !ok {
+	if !ok && !absent(cell) {
 		return g.judgeWord(cell)
 	}
 	limit, err := unit.Parse(g.Value, c.Unit)
-	if err != nil {
+	switch {
+	case err != nil && (ok || c.Unit != ""): // a column without a unit may be one of words
 		return false, "", &spec.UsageError{Msg: fmt.Sprintf("gate %q: %v", g, err)}
+	case !ok:
+		return true, "is null (not enough data)", nil
 	}
 	return compare(g.Op, v, limit), "is " + precisely(v, limit, c.Unit), nil
 }

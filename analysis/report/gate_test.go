@@ -101,6 +101,7 @@ func TestGateCheckRefuses(t *testing.T) {
 		"wait[fixed:after=51ms] > 1s":     `unknown row "fixed:after=51ms": did you mean "fixed:after=50ms"?`,
 		"wait[fixed:after=50ms] > 1":      `gate "wait[fixed:after=50ms] > 1": "1" is not a time with its unit, such as "250ms"`,
 		"n > 3ms":                         `gate "n > 3ms": "3ms" is not a number`,
+		"wait[odd[1] > 2] > fast":         `gate "wait[odd[1] > 2] > fast": "fast" is not a time with its unit, such as "250ms"`,
 		"verdict[fixed:after=50ms] > a":   `gate "verdict[fixed:after=50ms] > a": "safe" is no number: compare it with == or !=`,
 		"estimator[fixed:after=50ms] < 1": `gate "estimator[fixed:after=50ms] < 1": "fixed:after=50ms" is no number: compare it with == or !=`,
 	} {
@@ -113,6 +114,9 @@ func TestGateCheckRefuses(t *testing.T) {
 		if failed || !errors.As(err, &usage) || usage.Msg != want {
 			t.Errorf("%s: failed %v, error %v; want %s", text, failed, err, want)
 		}
+		if fits := g.Fits(limits()); fits == nil || fits.Error() != want {
+			t.Errorf("%s: fits with error %v, want %s", text, fits, want)
+		}
 	}
 }
 
@@ -121,6 +125,36 @@ func TestGateOverNothing(t *testing.T) {
 	failed, why, err := Gate{"longest_breach", "", ">", "0s"}.Check(empty)
 	if want := `longest_breach > 0s: table "audit" has no rows`; !failed || why != want || err != nil {
 		t.Errorf("failed %v, why %q, error %v; want %q", failed, why, err, want)
+	}
+}
+
+// A column that is null in all rows is not short of data.
+func TestGateOverAColumnOfNulls(t *testing.T) {
+	table := &Table{Name: "estimators", Columns: []Column{{"estimator", ""}, {"wait", "s"}, {"verdict", ""}}, Rows: [][]any{
+		{"a", math.NaN(), nil}, {"b", nil, nil},
+	}}
+	for text, want := range map[string]string{
+		"wait > 1s":       "wait > 1s: is null in every row: not computed from this trace",
+		"wait[b] > 1s":    "wait[b] > 1s: is null in every row: not computed from this trace",
+		"verdict == safe": "verdict == safe: is null in every row: not computed from this trace",
+	} {
+		g, err := ParseGate(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if failed, why, err := g.Check(table); !failed || why != want || err != nil {
+			t.Errorf("%s: failed %v, why %q, error %v; want %q", text, failed, why, err, want)
+		}
+		if err := g.Fits(table); err != nil {
+			t.Errorf("%s does not fit: %v", text, err)
+		}
+	}
+	if err := (Gate{"wait", "", ">", "fast"}).Fits(table); err == nil {
+		t.Error("a value that is no time fits")
+	}
+	table.Rows = table.Rows[:1]
+	if _, why, _ := (Gate{"wait", "", ">", "1s"}).Check(table); why != "wait > 1s: is null (not enough data)" {
+		t.Errorf("of one row: why %q", why)
 	}
 }
 
