@@ -95,7 +95,8 @@ func (c *ClockSummary) Summary(level float64) Clocks {
 	out := Clocks{N: int64(len(c.readings)), Width: c.widths.quantile(0.5, level), Steps: c.steps}
 	out.Warnings = out.Width.about("read width")
 	if c.without > 0 {
-		out.Warnings = append(out.Warnings, fmt.Sprintf("clocks: %d readings have no wall clock and are left out", c.without))
+		out.Warnings = append(out.Warnings, "clocks: "+
+			counted(c.without, "reading has no wall clock and is left out", "readings have no wall clock and are left out"))
 	}
 	if len(c.readings) < 2 {
 		out.Warnings = append(out.Warnings, fmt.Sprintf("clocks: needs 2 readings, has %d", len(c.readings)))

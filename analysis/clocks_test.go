@@ -64,7 +64,7 @@ func TestClocksStepsAndRates(t *testing.T) {
 	if v, _, _ := got.Width.Cells(); v != 2e-6 {
 		t.Errorf("width %v", v)
 	}
-	if len(got.Warnings) != 1 || !strings.Contains(got.Warnings[0], "1 readings have no wall clock") {
+	if len(got.Warnings) != 1 || !strings.Contains(got.Warnings[0], "1 reading has no wall clock") {
 		t.Errorf("warnings %q", got.Warnings)
 	}
 }

@@ -1,6 +1,9 @@
 package analysis
 
-import "github.com/tickmark/tickmark/datasets"
+import (
+	"github.com/tickmark/tickmark/analysis/unit"
+	"github.com/tickmark/tickmark/datasets"
+)
 
 // Counts is how many attempts had each outcome. The zero value is ready.
 type Counts struct {
@@ -34,3 +37,11 @@ func (c *Counts) Answered() int64 { return c.Replied + c.Late }
 // Counted returns how many attempts stand in the denominator of a false-positive
 // rate: all but refused, invalid and lost-local ones.
 func (c *Counts) Counted() int64 { return c.Answered() + c.TimedOut }
+
+// counted says how many there are of what, in the words for one or for many.
+func counted(n int64, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return unit.Count(n) + " " + many
+}

@@ -138,6 +138,10 @@ func (l *Latencies) open(q float64, i Interval) string {
 	if beyond := l.censored.at(1); beyond > 0 {
 		within = unit.Format(beyond.Seconds(), "s") + ": listen longer"
 	}
-	return fmt.Sprintf("%s: %s: %s of %s attempts were not answered within %s",
-		QuantileName(q), what, unit.Count(int64(l.censored.len())), unit.Count(int64(l.len())), within)
+	attempts := "attempts were"
+	if l.censored.len() == 1 {
+		attempts = "attempts was"
+	}
+	return fmt.Sprintf("%s: %s: %s of %s not answered within %s",
+		QuantileName(q), what, unit.Count(int64(l.censored.len())), counted(int64(l.len()), "attempt was", attempts), within)
 }

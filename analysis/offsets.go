@@ -19,14 +19,20 @@ type OffsetSummary struct {
 	negative     int64
 	best         Best
 	minimalDelay datasets.Optional[time.Duration]
+	doubt        string // about the header
 }
 
 // NewOffsetSummary returns a summary that takes its assumptions from the header of
 // the trace: "max-drift" (such as 50ppm), "precision" and "self-bias".
 func NewOffsetSummary(h *datasets.Header) *OffsetSummary {
 	o := &OffsetSummary{}
-	if ppm, err := unit.Parse(h.Text(datasets.KeyMaxDrift), "ppm"); err == nil {
-		o.Assumptions.MaxDriftPPM = ppm
+	if text, ok := h.Value(datasets.KeyMaxDrift); ok {
+		ppm, err := unit.Parse(text, "ppm")
+		if err == nil && ppm > 0 {
+			o.Assumptions.MaxDriftPPM = ppm
+		} else {
+			o.doubt = fmt.Sprintf("offset: max-drift %q: want a positive rate, such as 50ppm; %d ppm is assumed", text, DefaultMaxDriftPPM)
+		}
 	}
 	o.Assumptions.LocalPrecision = told(h, datasets.KeyPrecision)
 	o.Assumptions.SelfBias = told(h, datasets.KeySelfBias)
@@ -96,16 +102,16 @@ func (o *OffsetSummary) Summary(level float64) Offsets {
 			out.Warnings = append(out.Warnings, "offset: no self-test of this instrument: its own bias is not in the bound")
 		}
 	}
-	for _, w := range []struct {
-		n    int64
-		what string
-	}{
-		{o.incomplete, "lack a stamp and have no offset"},
-		{o.negative, "have a negative round trip (a clock stepped or a stamp lies) and are left out"},
-	} {
-		if w.n > 0 {
-			out.Warnings = append(out.Warnings, fmt.Sprintf("offset: %s exchanges %s", unit.Count(w.n), w.what))
-		}
+	if o.doubt != "" {
+		out.Warnings = append(out.Warnings, o.doubt)
+	}
+	if o.incomplete > 0 {
+		out.Warnings = append(out.Warnings, "offset: "+
+			counted(o.incomplete, "exchange lacks a stamp and has no offset", "exchanges lack a stamp and have no offset"))
+	}
+	if o.negative > 0 {
+		const why = " a negative round trip (a clock stepped or a stamp lies) and "
+		out.Warnings = append(out.Warnings, "offset: "+counted(o.negative, "exchange has"+why+"is left out", "exchanges have"+why+"are left out"))
 	}
 	out.Warnings = append(out.Warnings, out.P50.about("offset")...)
 	out.Warnings = append(out.Warnings, out.P99Abs.about("|offset|")...)

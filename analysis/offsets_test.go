@@ -99,3 +99,40 @@ func TestOffsetAssumptionsComeFromTheHeader(t *testing.T) {
 		t.Errorf("of an empty header: %+v", got)
 	}
 }
+
+func TestOffsetsSayWhatWasLeftOut(t *testing.T) {
+	for n, want := range map[int][]string{
+		1: {
+			"offset: 1 exchange lacks a stamp and has no offset",
+			"offset: 1 exchange has a negative round trip (a clock stepped or a stamp lies) and is left out",
+		},
+		2: {
+			"offset: 2 exchanges lack a stamp and have no offset",
+			"offset: 2 exchanges have a negative round trip (a clock stepped or a stamp lies) and are left out",
+		},
+	} {
+		var o analysis.OffsetSummary
+		for range n {
+			o.Add(&datasets.Exchange{})
+			o.Add(exchangeOf(time.Millisecond, 0, 250, 0, -500))
+		}
+		if got := o.Summary(.95).Warnings; !slices.Equal(got[:2], want) {
+			t.Errorf("warnings %q, want %q first", got, want)
+		}
+	}
+}
+
+func TestMaxDriftThatIsNoneIsNamed(t *testing.T) {
+	for text, want := range map[string]bool{"15ppm": false, "fast": true, "0ppm": true, "-5ppm": true, "": true} {
+		h := &datasets.Header{}
+		h.Set(datasets.KeyMaxDrift, text)
+		warning := `offset: max-drift "` + text + `": want a positive rate, such as 50ppm; 50 ppm is assumed`
+		o := analysis.NewOffsetSummary(h)
+		if got := o.Summary(.95).Warnings; slices.Contains(got, warning) != want {
+			t.Errorf("max-drift %q: warnings %q", text, got)
+		}
+		if got := o.Assumptions.MaxDriftPPM; want != (got == 0) {
+			t.Errorf("max-drift %q: %v ppm", text, got)
+		}
+	}
+}

@@ -91,7 +91,7 @@ func tooFew(q, level float64, n int, rate float64) string {
 	if want == math.MaxInt {
 		return QuantileName(q) + ": no number of samples gives it limits"
 	}
-	text := fmt.Sprintf("%s: needs %s samples, has %s", QuantileName(q), unit.Count(int64(want)), unit.Count(int64(n)))
+	text := fmt.Sprintf("%s: needs %s, has %s", QuantileName(q), counted(int64(want), "sample", "samples"), unit.Count(int64(n)))
 	if rate > 0 {
 		text += fmt.Sprintf(" (measure %s more at this rate)", Wait(float64(want-n)/rate))
 	}

@@ -261,6 +261,15 @@ func TestQuantileWithoutListenFallsBackOnTheDeadline(t *testing.T) {
 	checkWarning(t, i, "p90: no upper limit: 2 of 52 attempts were not answered within an unknown time: the trace does not say how long it listened")
 }
 
+func TestOneUnansweredAttemptIsOne(t *testing.T) {
+	l := analysis.Latencies{Listen: datasets.Some(time.Second)}
+	for i := range 6 {
+		l.Add(&datasets.Sample{Elapsed: time.Duration(i)})
+	}
+	l.Add(&datasets.Sample{Outcome: datasets.TimedOut})
+	checkWarning(t, l.Quantile(.5, .95), "p50: no upper limit: 1 of 7 attempts was not answered within 1 s: listen longer")
+}
+
 // A 95 % interval covers the truth at least 95 % of the time: here the 90th
 // percentile of U(0, 1 s), which is .9 s.
 func TestQuantileIntervalCovers(t *testing.T) {
