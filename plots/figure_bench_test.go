@@ -69,6 +69,7 @@ func BenchmarkFigure10M(b *testing.B) {
 		{"rtt", datasets.RTT},
 		{"survival", datasets.RTT},
 		{"timeout", datasets.RTT},
+		{"tradeoff", datasets.RTT}, // replays seventeen estimators first
 		{"offset", datasets.Exchanges},
 		{"pauses", datasets.Pauses},
 		{"clocks", datasets.Clocks},
