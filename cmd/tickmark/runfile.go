@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/tickmark/tickmark/analysis/unit"
@@ -66,7 +67,7 @@ func (r *runFile) keep(folder, name string, rec *recorder, failed error) error {
 		failed = nil
 	}
 	if failed != nil {
-		r.Failed = append(r.Failed, fmt.Sprintf("%s: %v", name, failed))
+		r.Failed = append(r.Failed, name+": "+strings.TrimPrefix(failed.Error(), name+": "))
 	}
 	if rec.w == nil {
 		r.Traces = slices.DeleteFunc(r.Traces, func(t runTrace) bool { return t.Name == name })

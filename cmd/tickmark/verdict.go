@@ -49,6 +49,10 @@ func (r *runData) tripSentence() string {
 	if udp == nil {
 		return "Calls: not measured."
 	}
+	if c := udp.Trips.Counts; c.Answered() == 0 {
+		return fmt.Sprintf("Calls: none of %s was answered (%s refused, %s timed out, %s invalid).",
+			unit.Count(c.Samples), unit.Count(c.Refused), unit.Count(c.TimedOut), unit.Count(c.Invalid))
+	}
 	var parts []string
 	for i, q := range udp.Trips.Quantiles {
 		if _, ok := q.Value.Value(); ok {
@@ -75,6 +79,9 @@ func (r *runData) timeoutSentence() string {
 	sentences := c.Sentences()
 	if chosen := r.tuned.Chosen(); chosen == nil || chosen.Text == "fixed:after="+spec.Duration(c.LongAfter) {
 		sentences = sentences[:1] // the long one is told already
+	}
+	if r.summaries["udp"].Trips.Answered() == 0 {
+		return fmt.Sprintf("Timeout: none to recommend: %s.", r.tuned.Unmet)
 	}
 	if r.tuned.Chosen() == nil {
 		return fmt.Sprintf("Timeout: none to recommend: %s; %s.", r.tuned.Unmet, strings.Join(sentences, "; "))
