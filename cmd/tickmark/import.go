@@ -152,7 +152,8 @@ func copyTrace(w io.Writer, stream datasets.Stream) (int64, error) {
 	}
 	var trailer []datasets.Field
 	for _, f := range stream.Header().Fields() {
-		if was, ok := h.Value(f.Key); !ok || was != f.Value {
+		// The stream repeats the warnings of an earlier import among its own.
+		if was, ok := h.Value(f.Key); f.Key != datasets.KeyImportWarnings && (!ok || was != f.Value) {
 			trailer = append(trailer, f)
 		}
 	}
