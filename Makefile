@@ -1,6 +1,7 @@
 # Two commands matter: `make run` measures this host and reports, `make test` holds the project.
 MODULE    := $(shell go list -m)
 GOLANGCI  := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
+SHELL     := /bin/bash
 FUZZTIME  ?= 10s
 BENCH     ?= .
 COUNT     ?= 1
@@ -18,7 +19,12 @@ build: ## bin/tickmark
 
 test: need ## everything that must hold; installs the servers it tests against, or says what it skips
 	go vet ./...
-	go test -race -shuffle=on -timeout 30m ./...
+	@mkdir -p bin; set -o pipefail; \
+	go test -race -shuffle=on -timeout 30m -v ./... 2>&1 | tee bin/test.log | awk ' \
+	  /^(ok|FAIL|panic:)/ { print; fflush() } \
+	  /^ +[^ ]+\.go:[0-9]+: / { why = $$0; sub(/^ +[^ ]+ /, "", why) } \
+	  /^ *--- SKIP: / { print "skipped " $$3 ": " why; fflush() }' \
+	|| { grep -v '^=== \|--- PASS' bin/test.log | tail -n 400; exit 1; }
 
 need:
 	@.ci/need chronyd:chrony ip:iproute2
