@@ -28,6 +28,26 @@ func NewHDR(lowest, highest time.Duration, digits int) (*HDR, error) {
 	return &HDR{hdrhistogram.New(int64(lowest), int64(highest), digits)}, nil
 }
 
+// HDR returns the answered latencies as a histogram of three digits, for exchange. What
+// timed out is not in it: a histogram has no place for "more than that".
+func (l *Latencies) HDR() (*HDR, error) {
+	answered, _ := l.Sorted()
+	highest := time.Hour
+	if n := len(answered); n > 0 {
+		highest = max(highest, answered[n-1])
+	}
+	h, err := NewHDR(1, highest, 3)
+	if err != nil {
+		return nil, err
+	}
+	for _, d := range answered {
+		if !h.Record(d) {
+			return nil, fmt.Errorf("histogram: %v: outside 1ns to %v", d, highest)
+		}
+	}
+	return h, nil
+}
+
 // Record counts d, and returns false if it lies outside the histogram.
 func (h *HDR) Record(d time.Duration) bool { return h.h.RecordValue(int64(d)) == nil }
 

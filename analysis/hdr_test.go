@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/tickmark/tickmark/analysis"
+	"github.com/tickmark/tickmark/datasets"
 )
 
 func newHDR(tb testing.TB, lowest, highest time.Duration, digits int) *analysis.HDR {
@@ -135,4 +136,25 @@ func FuzzDecodeHDR(f *testing.F) {
 			}
 		}
 	})
+}
+
+// A latency spectrum holds what was answered, and nothing of what timed out.
+func TestLatenciesAsHDR(t *testing.T) {
+	var l analysis.Latencies
+	for i := range 1000 {
+		l.Add(&datasets.Sample{Elapsed: time.Duration(i+1) * time.Millisecond})
+	}
+	l.Add(&datasets.Sample{Outcome: datasets.TimedOut})
+	l.Add(&datasets.Sample{Elapsed: 3 * time.Hour}) // beyond the usual range
+	h, err := l.HDR()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if h.Total() != 1001 {
+		t.Errorf("%d in the histogram, want the 1,001 that were answered", h.Total())
+	}
+	// The 501st of 1 ms … 1000 ms, to three digits.
+	if got, _ := h.Quantile(0.5); (got - 501*time.Millisecond).Abs() > time.Millisecond {
+		t.Errorf("p50 %v, want 501ms", got)
+	}
 }

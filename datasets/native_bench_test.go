@@ -22,8 +22,9 @@ func BenchmarkWrite(b *testing.B) {
 		b.Fatal(err)
 	}
 	b.ReportAllocs()
+	var s datasets.Sample
 	for i := 0; b.Loop(); i++ {
-		s := benchSample(i)
+		s = benchSample(i)
 		if err := w.Write(&s); err != nil {
 			b.Fatal(err)
 		}

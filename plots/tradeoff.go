@@ -36,17 +36,16 @@ func tradeoff(most float64, traces []Trace) (*Chart, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := Tradeoff(tuning, most)
-	c.Caption = source(t)
-	return c, nil
+	return Tradeoff(t, tuning, most), nil
 }
 
-// Tradeoff draws a comparison that was made already; most is the share of false
-// positives that was allowed.
-func Tradeoff(tuning *adaptive.Tuning, most float64) *Chart {
+// Tradeoff draws a comparison of t that was made already, of which it reads no row;
+// most is the share of false positives that was allowed.
+func Tradeoff(t Trace, tuning *adaptive.Tuning, most float64) *Chart {
 	c := &Chart{
-		X: Axis{Label: "A dead peer is noticed after (p99)", Unit: "s", Log: true},
-		Y: Axis{Label: "False positives", Unit: "ratio", Log: true},
+		Caption: source(t),
+		X:       Axis{Label: "A dead peer is noticed after (p99)", Unit: "s", Log: true},
+		Y:       Axis{Label: "False positives", Unit: "ratio", Log: true},
 	}
 	var attempts int64
 	groups := &candidates{}

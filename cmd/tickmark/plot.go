@@ -75,14 +75,30 @@ func drawFigure(ctx context.Context, s *streams, in *input, figure string, paths
 	if _, _, err := plots.Figures().Parse("figure", figure); err != nil {
 		return nil, err
 	}
-	var traces []plots.Trace
-	for _, path := range paths {
-		rows, done, err := in.open(ctx, s, path)
-		if err != nil {
-			return nil, err
+	traces, done, err := openTraces(ctx, s, in, paths)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	return plots.Draw(figure, traces)
+}
+
+// openTraces opens all of paths, or none. The closer must be called.
+func openTraces(ctx context.Context, s *streams, in *input, paths []string) (traces []plots.Trace, done func(), err error) {
+	var closers []func()
+	done = func() {
+		for _, c := range closers {
+			c()
 		}
-		defer done()
+	}
+	for _, path := range paths {
+		rows, closeFile, err := in.open(ctx, s, path)
+		if err != nil {
+			done()
+			return nil, nil, err
+		}
+		closers = append(closers, closeFile)
 		traces = append(traces, plots.Trace{Name: displayName(path), Rows: rows})
 	}
-	return plots.Draw(figure, traces)
+	return traces, done, nil
 }

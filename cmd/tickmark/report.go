@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -51,6 +52,9 @@ func reportRun(ctx context.Context, s *streams, folder string) error {
 	verdict := r.verdict()
 	sections, err := r.sections(ctx, s)
 	if err != nil {
+		return err
+	}
+	if err := r.writeSpectra(); err != nil {
 		return err
 	}
 	index := filepath.Join(folder, "report", "index.html")
@@ -109,6 +113,27 @@ func readRun(ctx context.Context, s *streams, folder string) (*runData, error) {
 	return r, nil
 }
 
+// writeSpectra leaves the answered latencies of each trace beside the page, in
+// milliseconds, in the form that HdrHistogram's plotters read.
+func (r *runData) writeSpectra() error {
+	for name, sum := range r.summaries {
+		if sum.Trips == nil || sum.Trips.Answered() == 0 {
+			continue
+		}
+		h, err := sum.Trips.Latencies.HDR()
+		if err != nil {
+			return fmt.Errorf("%s: %w", sum.Name, err)
+		}
+		err = replaceFile(filepath.Join(r.folder, "report", name+".hgrm"), func(w io.Writer) error {
+			return h.WritePercentiles(w, time.Millisecond)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // summarise reads one trace of the run, which holds what its name promises.
 func (r *runData) summarise(ctx context.Context, s *streams, t runTrace) (*analysis.Summary, error) {
 	path := filepath.Join(r.folder, t.File)
@@ -155,21 +180,29 @@ type evidence struct {
 	figures            []figureFile
 }
 
-// figureFile is a figure by its spec, and the name of the files it is left in.
-type figureFile struct{ name, spec string }
+// figureFile is a figure, by its spec or by what was computed for it already, and the
+// name of the files it is left in.
+type figureFile struct {
+	name, spec string
+	made       func(plots.Trace) *plots.Chart
+}
 
-// timeoutFigures shows the chosen estimator at work, and one that adapts beside a
-// chosen one that does not.
+// timeoutFigures shows the comparison, the chosen estimator at work, and one that
+// adapts beside a chosen one that does not. They are drawn of round trips, so the
+// comparison is there by then.
 func (r *runData) timeoutFigures() []figureFile {
-	adapting := figureFile{"timeout-jacobson", "timeout:estimator=jacobson"}
+	compared := figureFile{name: "tradeoff", made: func(t plots.Trace) *plots.Chart {
+		return plots.Tradeoff(t, r.tuned.Tuning, adaptive.DefaultMaxFalsePositives)
+	}}
+	adapting := figureFile{name: "timeout-jacobson", spec: "timeout:estimator=jacobson"}
 	if r.tuned == nil || r.tuned.Chosen() == nil {
-		return []figureFile{adapting}
+		return []figureFile{compared, adapting}
 	}
-	chosen := figureFile{"timeout", fmt.Sprintf("timeout:estimator=%q", r.tuned.Chosen().Spec)}
+	chosen := figureFile{name: "timeout", spec: fmt.Sprintf("timeout:estimator=%q", r.tuned.Chosen().Spec)}
 	if strings.HasPrefix(r.tuned.Chosen().Spec, "fixed:") {
-		return []figureFile{chosen, adapting}
+		return []figureFile{compared, chosen, adapting}
 	}
-	return []figureFile{chosen}
+	return []figureFile{compared, chosen}
 }
 
 func (r *runData) evidence() []evidence {
@@ -178,31 +211,31 @@ func (r *runData) evidence() []evidence {
 			"Clocks against a server", "ntp",
 			"θ is server − client: positive when the local clock is slow. The bound is a hard limit on the error of one exchange and lists what it assumes; it is not a statistical interval.",
 			[]string{"offsets", "budget"},
-			[]figureFile{{"offset", "offset"}},
+			[]figureFile{{name: "offset", spec: "offset"}},
 		},
 		{
 			"Round trips", "udp",
 			"Counted from when a call was due, so that a call held back by an earlier one is not flattered. The peer's answers are kept after any deadline.",
 			[]string{"summary"},
-			[]figureFile{{"rtt", "rtt"}, {"survival", "survival"}},
+			[]figureFile{{name: "rtt", spec: "rtt"}, {name: "survival", spec: "survival"}},
 		},
 		{
 			"Timeouts", "udp",
 			"Each timeout is replayed over the recording as its caller would have lived it: an answer counts from the instant it arrived. A false positive is a call given up on that was then answered; detection counts from a crash at any instant to the first timeout that fires.",
 			[]string{"estimators"},
-			append([]figureFile{{"tradeoff", "tradeoff"}}, r.timeoutFigures()...),
+			r.timeoutFigures(),
 		},
 		{
 			"Pauses of this process", "pause",
 			"Short sleeps that ended late: for so long nothing of this process may have run. A lease must outlast the longest.",
 			[]string{"pauses"},
-			[]figureFile{{"pauses", "pauses"}},
+			[]figureFile{{name: "pauses", spec: "pauses"}},
 		},
 		{
 			"This host's four clocks", "clock",
 			"Read together, they tell a step of the wall clock from a slew and from a suspend.",
 			[]string{"clocks", "steps"},
-			[]figureFile{{"clocks", "clocks"}},
+			[]figureFile{{name: "clocks", spec: "clocks"}},
 		},
 	}
 }
@@ -244,7 +277,16 @@ func (r *runData) tables(sum *analysis.Summary) []report.Table {
 
 // figure draws one figure of a trace and leaves it beside the page, as SVG and CSV.
 func (r *runData) figure(ctx context.Context, s *streams, figure figureFile, trace string) (*page.Figure, error) {
-	chart, err := drawFigure(ctx, s, &input{}, figure.spec, []string{filepath.Join(r.folder, trace)})
+	traces, done, err := openTraces(ctx, s, &input{}, []string{filepath.Join(r.folder, trace)})
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	draw := func() (*plots.Chart, error) { return plots.Draw(figure.spec, traces) }
+	if figure.made != nil {
+		draw = func() (*plots.Chart, error) { return figure.made(traces[0]), nil }
+	}
+	chart, err := draw()
 	if err != nil {
 		return nil, fmt.Errorf("figure %s: %w", figure.name, err)
 	}

@@ -109,7 +109,7 @@ func (j *mainJob) run(ctx context.Context) error {
 	}
 	// The report of what there is is made in any case.
 	if err := reportRun(context.WithoutCancel(ctx), j.s, j.folder); err != nil {
-		return err
+		return errors.Join(measured, err)
 	}
 	fmt.Fprintf(j.s.err, "took %s\n", time.Since(began).Round(time.Second/10))
 	return measured

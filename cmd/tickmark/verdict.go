@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -37,9 +38,7 @@ func (r *runData) clockSentence() string {
 	if r.OwnNTP {
 		against = "against this process's own server, whose true offset is zero"
 	}
-	dominant := slices.MaxFunc(best.Terms, func(a, b analysis.Term) int {
-		return int(min(max((a.Seconds-b.Seconds)*1e12, -1), 1))
-	})
+	dominant := slices.MaxFunc(best.Terms, func(a, b analysis.Term) int { return cmp.Compare(a.Seconds, b.Seconds) })
 	return fmt.Sprintf("Clock: %s %s (p50 of %s exchanges); the best exchange cannot be off by more than ±%s, most of it %s.",
 		intervalText(ntp.Offsets.P50, "s"), against, unit.Count(ntp.Offsets.N), unit.Format(best.Seconds, "s"), dominant.Name)
 }
@@ -112,8 +111,11 @@ func (r *runData) openSentence() string {
 			open = append(open, w)
 		}
 	}
+	if r.tuned != nil {
+		open = append(open, "the limits of timeouts take calls as independent, which a freeze is not; what retries do to a queue is not answered")
+	}
 	if len(open) == 0 {
-		return "Open: limits by episode, not by call, and what retries would do to a queue, are not answered by this run."
+		return ""
 	}
 	return "Open: " + strings.Join(open, "; ") + "."
 }
@@ -167,7 +169,7 @@ func (r *runData) facts() []report.Table {
 	for _, i := range r.Injected {
 		run.Rows = append(run.Rows, []any{"injected", i.String()})
 	}
-	files := report.Table{Name: "traces", Caption: "The traces", Columns: []report.Column{{Name: "file"}, {Name: "rows", Unit: "count"}, {Name: "sha256"}}}
+	files := report.Table{Name: "traces", Caption: "The traces; NAME.hgrm beside this page has their answered latencies as HdrHistogram percentiles, in ms", Columns: []report.Column{{Name: "file"}, {Name: "rows", Unit: "count"}, {Name: "sha256"}}}
 	tables := []report.Table{run, files}
 	for _, t := range r.Traces {
 		tables[1].Rows = append(tables[1].Rows, []any{t.File, t.Rows, t.SHA256})
