@@ -36,6 +36,7 @@ func rows() []datasets.Row {
 			T3: datasets.NewStamp(1<<62, datasets.Remote, datasets.Hardware), T4: datasets.NewStamp(9, datasets.Local, datasets.Kernel),
 			Stratum: datasets.Some(1), Leap: datasets.Some(0), RootDelay: datasets.Some(time.Duration(0)),
 			RootDispersion: datasets.Some(time.Millisecond), Precision: datasets.Some(-23), Reference: "GPS\x00", Why: "a\tb",
+			CorrectionOut: datasets.Some(-time.Nanosecond), CorrectionBack: datasets.Some(time.Microsecond), UTCOffset: datasets.Some(37 * time.Second),
 		},
 		&datasets.Exchange{Sample: datasets.Sample{Attempt: 1, Outcome: datasets.Refused}},
 		&datasets.Pause{At: 5, Length: time.Millisecond, Cause: "gc"}, &datasets.Pause{},

@@ -94,7 +94,11 @@ func (r *Reader) splitColumns() error {
 	return nil
 }
 
-// mayMiss names the columns that a hand-made trace may leave out.
+// mayMiss names the columns that a hand-made trace may leave out, and those that
+// older versions did not write.
 func mayMiss(column string) bool {
-	return slices.Contains([]string{"status", "stall", "inflight", "size", "cause", "why", "reference"}, column)
+	return slices.Contains([]string{
+		"status", "stall", "inflight", "size", "cause", "why", "reference",
+		"correction_out", "correction_back", "utc_offset",
+	}, column)
 }
