@@ -20,6 +20,7 @@ var layers = map[string]int{
 	"analysis/unit":          0,
 	"analysis/report":        1,
 	"datasets/spec/spectest": 1,
+	"datasets/wire":          1,
 	"datasets":               2,
 	"probes/echo":            2,
 	"analysis":               3,
