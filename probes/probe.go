@@ -42,8 +42,17 @@ type Plan struct {
 	Deadline datasets.Optional[time.Duration] // from due; absent is none
 	Listen   datasets.Optional[time.Duration] // from due; absent is the probe's own
 	Owned    bool                             // the user owns the server: no public-server rate limit
-	Facts    []datasets.Field                 // header fields the caller knows, such as self-bias
+	Flow     Flow                             // which of several side by side this is
+	// AllowNICConfig lets a probe that needs hardware stamps switch them on at the NIC,
+	// and makes it restore what it found. Without it no setting of a NIC is changed.
+	AllowNICConfig bool
+	Facts          []datasets.Field // header fields the caller knows, such as self-bias
 }
+
+// Flow is one of several recordings of one target that run side by side, each from a
+// source port of its own, because routers choose among equal paths by the ports. They
+// share the schedule: each makes every Of-th attempt. The zero Flow is a recording alone.
+type Flow struct{ Number, Of int } // Number counts from 1
 
 // Recorder takes what a probe measures. Its methods are called by one goroutine at
 // a time, and an error from one of them ends the probe.

@@ -23,7 +23,11 @@ const receiveBuffer = 4 << 20
 type Conn struct {
 	udp     *net.UDPConn
 	kernel  bool
-	control [128]byte // control messages of the packet being read
+	control [256]byte // control messages of the packet being read
+
+	source     datasets.Source // of the stamps of departures; User is none
+	sent       uint32          // packets numbered so far
+	departures *departures
 }
 
 // Arrival is one received datagram, apart from its bytes.
@@ -31,7 +35,7 @@ type Arrival struct {
 	N         int            // bytes of it in the buffer
 	From      netip.AddrPort // who sent it, an IPv4 address always as such
 	Mono      time.Time      // just after it was read; for intervals
-	Wall      datasets.Stamp // when it arrived, by the kernel or else just after it was read
+	Wall      datasets.Stamp // when it arrived, by hardware or kernel or else just after it was read
 	Waited    time.Duration  // from its arrival to its reading, ≥ 0; 0 if only the user's stamp is there
 	Truncated bool           // it was longer than the buffer (always false where the OS does not say)
 	Dropped   uint32         // datagrams that found the receive buffer full, since the socket was made (Linux)

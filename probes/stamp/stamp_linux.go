@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/tickmark/tickmark/datasets"
 )
 
 // prepare asks the kernel for arrival stamps in nanoseconds, for the count of
@@ -41,14 +43,19 @@ func (c *Conn) receive(buf []byte) (Arrival, error) {
 	m := parseControl(c.control[:controls])
 	a.Dropped = m.dropped
 	a.arrived(now, m.unixNanos, m.stamped)
+	if c.source == datasets.Hardware && m.hard != 0 {
+		a.Wall = datasets.NewStamp(m.hard, datasets.Local, datasets.Hardware)
+	}
 	return a, nil
 }
 
 // control is what the control messages of one packet say.
 type control struct {
-	unixNanos int64 // arrival
+	unixNanos int64 // arrival, by the kernel
 	stamped   bool
+	hard      int64  // arrival, by the NIC's own clock; 0 if not stamped
 	dropped   uint32 // cumulative
+	hard      int64  // arrival, by the NIC's own clock; 0 if not stamped
 }
 
 // parseControl reads a sequence of control messages. Unknown ones are skipped, and
@@ -67,6 +74,9 @@ func parseControl(b []byte) control {
 		switch h.Type {
 		case unix.SO_TIMESTAMPNS_NEW, unix.SO_TIMESTAMPNS_OLD:
 			c.unixNanos, c.stamped = parseTimespec(data)
+		case unix.SO_TIMESTAMPING_NEW, unix.SO_TIMESTAMPING_OLD:
+			c.unixNanos, c.hard = parseStamps(data)
+			c.stamped = c.unixNanos != 0
 		case unix.SO_RXQ_OVFL:
 			if len(data) >= 4 {
 				c.dropped = binary.NativeEndian.Uint32(data)

@@ -138,10 +138,10 @@ func TestParseControl(t *testing.T) {
 		want control
 	}{
 		"nothing":          {nil, control{}},
-		"stamp":            {stamp, control{1_000_000_002, true, 0}},
-		"older stamp":      {message(unix.SOL_SOCKET, unix.SO_TIMESTAMPNS_OLD, timespec(-1, 5)), control{-999_999_995, true, 0}},
-		"32-bit stamp":     {message(unix.SOL_SOCKET, unix.SO_TIMESTAMPNS_OLD, narrow), control{-999_999_995, true, 0}},
-		"drops, stamp":     {append(append([]byte{}, drops...), stamp...), control{1_000_000_002, true, 7}},
+		"stamp":            {stamp, control{1_000_000_002, true, 0, 0}},
+		"older stamp":      {message(unix.SOL_SOCKET, unix.SO_TIMESTAMPNS_OLD, timespec(-1, 5)), control{-999_999_995, true, 0, 0}},
+		"32-bit stamp":     {message(unix.SOL_SOCKET, unix.SO_TIMESTAMPNS_OLD, narrow), control{-999_999_995, true, 0, 0}},
+		"drops, stamp":     {append(append([]byte{}, drops...), stamp...), control{1_000_000_002, true, 7, 0}},
 		"other level":      {message(unix.SOL_IP, unix.SO_TIMESTAMPNS_NEW, timespec(1, 2)), control{}},
 		"cut off":          {stamp[:len(stamp)-1], control{}},
 		"ns out of range":  {message(unix.SOL_SOCKET, unix.SO_TIMESTAMPNS_NEW, timespec(1, 1_000_000_000)), control{}},
