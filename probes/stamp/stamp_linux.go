@@ -53,7 +53,6 @@ func (c *Conn) receive(buf []byte) (Arrival, error) {
 type control struct {
 	unixNanos int64 // arrival, by the kernel
 	stamped   bool
-	hard      int64  // arrival, by the NIC's own clock; 0 if not stamped
 	dropped   uint32 // cumulative
 	hard      int64  // arrival, by the NIC's own clock; 0 if not stamped
 }
