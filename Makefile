@@ -28,7 +28,7 @@ test: need ## everything that must hold; installs the servers it tests against, 
 	|| { grep -v '^=== \|--- PASS' bin/test.log | tail -n 400; exit 1; }
 
 need:
-	@.ci/need 'chronyd:chrony!' ip:iproute2
+	@.ci/need 'chronyd:chrony!' ip:iproute2 ethtool:ethtool
 
 lint: ## golangci-lint, as configured in .golangci.yml
 	go run $(GOLANGCI) run ./...

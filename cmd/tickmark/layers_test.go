@@ -25,6 +25,7 @@ var layers = map[string]int{
 	"probes/echo":            2,
 	"analysis":               3,
 	"probes/stamp":           3,
+	"probes/nic":             3,
 	"probes":                 3,
 	"probes/serve":           4,
 	"adaptive":               4,
