@@ -5,6 +5,8 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/tickmark/tickmark/datasets"
@@ -15,35 +17,67 @@ import (
 //
 // T1 is taken by the user just before the send and T4 by the kernel where it can:
 // that pairs the request, which the server's kernel stamps on arrival, with the
-// reply, which the server stamps before sending it. The sources of T2 and T3 are
-// not on the wire; they are recorded as user.
+// reply, which the server stamps before sending it. In interleaved mode the server
+// tells later when its kernel or hardware really sent the reply; then T1 is of that
+// kind too. The sources of T2 and T3 are not on the wire: they are recorded as user,
+// and an interleaved T3 as kernel.
 //
 // Sent and Elapsed are monotonic, read next to the send and the receive. Elapsed is
-// T4−T1 and the stall, the time the reply waited to be read; what it takes to make
-// a socket for each attempt is in sent − due.
+// T4−T1 and the stall, the time the reply waited to be read.
 type ntpProbe struct {
-	port, version int
-	family        string
+	port, version, ntsPort           int
+	family, engine, mode, stamps, ca string
+	nts                              bool
 }
 
 func bindNTP(fs *flag.FlagSet) func() (Probe, error) {
-	port := fs.Int("port", 123, "`port` of a target that names none")
-	version := fs.Int("version", 4, "NTP `version`, 3 or 4")
-	family := fs.String("family", "any", "addresses of a target that is a name: `any`, 4 or 6")
-	return func() (Probe, error) {
-		switch {
-		case *port < 1 || *port > 65535:
-			return nil, errors.New("port must be from 1 to 65535")
-		case *version != 3 && *version != 4:
-			// The library's experimental version 5 panics on a reply that ends in a
-			// 4-byte extension field of length zero.
-			return nil, fmt.Errorf("version %d: want 3 or 4", *version)
-		case *family != "any" && *family != "4" && *family != "6":
-			return nil, fmt.Errorf("family %q: want any, 4 or 6", *family)
-		}
-		return ntpProbe{*port, *version, *family}, nil
-	}
+	p := ntpProbe{}
+	fs.IntVar(&p.port, "port", 123, "`port` of a target that names none")
+	fs.IntVar(&p.version, "version", 4, "NTP `version`, 3 or 4")
+	fs.StringVar(&p.family, "family", "any", "addresses of a target that is a name: `any`, 4 or 6")
+	fs.StringVar(&p.engine, "engine", "auto", "`auto`, precise (own exchange, Linux) or portable (beevik/ntp)")
+	fs.StringVar(&p.mode, "mode", "basic", "`basic` or interleaved (RFC 9769)")
+	fs.StringVar(&p.stamps, "stamps", "auto", "who stamps T1 and T4: `auto` (of the server's kind), user, kernel or hardware")
+	fs.BoolVar(&p.nts, "nts", false, "authenticate by Network Time Security (RFC 8915)")
+	fs.IntVar(&p.ntsPort, "nts-port", 4460, "`port` of the NTS handshake")
+	fs.StringVar(&p.ca, "ca", "", "`file` of the certificates to trust in it instead of the system's")
+	return func() (Probe, error) { return p, p.check() }
 }
+
+func (p ntpProbe) check() error {
+	switch {
+	case p.port < 1 || p.port > 65535:
+		return errors.New("port must be from 1 to 65535")
+	case p.ntsPort < 1 || p.ntsPort > 65535:
+		return errors.New("nts-port must be from 1 to 65535")
+	case p.version != 3 && p.version != 4:
+		// The library's experimental version 5 panics on a reply that ends in a
+		// 4-byte extension field of length zero.
+		return fmt.Errorf("version %d: want 3 or 4", p.version)
+	case p.nts && p.version != 4:
+		return errors.New("version 3 has no nts")
+	}
+	for _, o := range []struct {
+		name, value string
+		words       []string
+	}{
+		{"family", p.family, []string{"any", "4", "6"}},
+		{"engine", p.engine, []string{"auto", "precise", "portable"}},
+		{"mode", p.mode, []string{"basic", "interleaved"}},
+		{"stamps", p.stamps, []string{"auto", "user", "kernel", "hardware"}},
+	} {
+		if !slices.Contains(o.words, o.value) {
+			last := len(o.words) - 1
+			return fmt.Errorf("%s %q: want %s or %s", o.name, o.value, strings.Join(o.words[:last], ", "), o.words[last])
+		}
+	}
+	if p.interleaved() && p.stamps == "user" {
+		return errors.New("mode=interleaved is for stamps that are not the user's: leave out stamps=user")
+	}
+	return nil
+}
+
+func (p ntpProbe) interleaved() bool { return p.mode == "interleaved" }
 
 // Kind returns Exchanges.
 func (ntpProbe) Kind() datasets.Kind { return datasets.Exchanges }
@@ -59,7 +93,7 @@ func (ntpProbe) TakesTarget() bool { return true }
 //
 // A kiss-o'-death is obeyed (RFC 5905 §7.4): RATE doubles the interval, to 2 s at
 // least, DENY and RSTR end the recording, and the trailer says so.
-func (p ntpProbe) Run(ctx context.Context, target string, plan Plan, rec Recorder) error {
+func (p ntpProbe) Run(ctx context.Context, target string, plan Plan, rec Recorder) (err error) {
 	listen, err := listenFor(plan, time.Second)
 	if err != nil {
 		return err
@@ -72,27 +106,33 @@ func (p ntpProbe) Run(ctx context.Context, target string, plan Plan, rec Recorde
 	if err != nil {
 		return err
 	}
-	path, err := openNTPPath(ctx, remote)
+	engine, err := p.newEngine(ctx, target, remote, plan, listen)
 	if err != nil {
 		return fmt.Errorf("ntp: %w", err)
 	}
-	defer path.close()
+	defer func() { err = errors.Join(err, engine.close()) }()
 	epoch := time.Now().Add(lead)
-	if err := rec.Begin(p.header(target, path, epoch, s, plan, listen)); err != nil {
+	if err := rec.Begin(p.header(target, engine.means(), epoch, s, plan, listen)); err != nil {
 		return err
 	}
 	run := &ntpRun{
-		path: path, version: p.version, epoch: epoch, listen: listen, deadline: plan.Deadline,
-		pace: ntpPace{schedule: s, gap: ntpGap(remote.Addr(), plan)},
+		engine: engine, epoch: epoch, listen: listen, deadline: plan.Deadline,
+		pace:  ntpPace{schedule: s, gap: ntpGap(remote.Addr(), plan), due: s.phase},
+		order: interleaving{on: p.interleaved()},
 	}
 	return run.record(ctx, rec)
 }
 
-func (p ntpProbe) header(target string, path *ntpPath, epoch time.Time, s schedule, plan Plan, listen time.Duration) *datasets.Header {
-	h := newHeader(datasets.Exchanges, target, path.remote.String(), epoch, plan)
+func (p ntpProbe) header(target string, m ntpMeans, epoch time.Time, s schedule, plan Plan, listen time.Duration) *datasets.Header {
+	h := newHeader(datasets.Exchanges, target, m.remote.String(), epoch, plan)
 	setPlan(h, s, plan.Deadline, listen)
-	h.Set("local", path.local.String())
-	h.Set(datasets.KeyStamps, "t1=user t4="+path.stamps.String())
+	h.Set("local", m.local.String())
+	h.Set("engine", m.engine)
+	h.Set(datasets.KeyStamps, m.stamps())
+	h.Set("local-clock", m.clock)
+	for _, f := range m.facts {
+		h.Set(f.Key, f.Value)
+	}
 	h.SetDuration(datasets.KeyPrecision, clockPrecision())
 	return h
 }

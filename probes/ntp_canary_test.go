@@ -20,6 +20,16 @@ import (
 // version behaves differently: then the guard it stands for is to be looked at, and
 // perhaps taken out.
 
+// recordPortable records with the engine that the library stands behind.
+func recordPortable(tb testing.TB, target string, plan Plan) *ntpTape {
+	tb.Helper()
+	tape := &ntpTape{}
+	if err := parseNTP(tb, "ntp:engine=portable").Run(tb.Context(), target, plan, tape); err != nil {
+		tb.Fatal(err)
+	}
+	return tape
+}
+
 func queryNTP(t *testing.T, answer func(n int, request []byte) [][]byte) *ntp.Response {
 	t.Helper()
 	r, err := ntp.QueryWithOptions(serveNTP(t, answer).String(), ntp.QueryOptions{Timeout: 10 * time.Second})
@@ -34,7 +44,7 @@ func sentLate(_ int, request []byte) [][]byte {
 	return [][]byte{goodReply(request, 0, func(p *protocol.Packet) { p.TxTimeSec += 3 })}
 }
 
-// Guard: ntpAnswer.impossible computes the delay from the stamps, unclamped.
+// Guard: contradiction computes the delay from the stamps, unclamped.
 func TestCanaryClampedDelay(t *testing.T) {
 	r := queryNTP(t, sentLate)
 	rootTerms := r.RootDelay/2 + r.RootDispersion
@@ -45,14 +55,14 @@ func TestCanaryClampedDelay(t *testing.T) {
 		t.Errorf("offset %v: this reply should pull it by 1.5 s", r.ClockOffset)
 	}
 
-	e := recordNTP(t, serveNTP(t, sentLate).String(), few(1)).rows[0]
+	e := recordPortable(t, serveNTP(t, sentLate).String(), few(1)).rows[0]
 	delay, _ := e.Delay()
 	if e.Outcome != datasets.Invalid || !strings.Contains(e.Why, "delay is negative") || delay > -2900*time.Millisecond {
 		t.Errorf("the probe: %v %q, delay %v; want invalid, and the delay of some −3 s kept", e.Outcome, e.Why, delay)
 	}
 }
 
-// Guard: ntpAnswer takes pairs of wall and monotonic readings of its own.
+// Guard: ntpTap takes pairs of wall and monotonic readings of its own.
 func TestCanaryStampsHaveNoMonotonicReading(t *testing.T) {
 	r := queryNTP(t, sound)
 	for name, at := range map[string]time.Time{"ClientXmit": r.Timestamps.ClientXmit, "ClientRecv": r.Timestamps.ClientRecv} {
@@ -72,7 +82,7 @@ func TestCanaryStratum1IsNotFlagged(t *testing.T) {
 			t.Errorf("stratum %d: synchronised flag %v, want %v", stratum, got, want)
 		}
 	}
-	row := recordNTP(t, serveNTP(t, func(_ int, request []byte) [][]byte {
+	row := recordPortable(t, serveNTP(t, func(_ int, request []byte) [][]byte {
 		return [][]byte{goodReply(request, 0, func(p *protocol.Packet) { p.Stratum = 1 })}
 	}).String(), few(1)).rows[0]
 	if row.Outcome != datasets.Replied {
@@ -104,7 +114,7 @@ func panicsAt(at netip.AddrPort, version int) (panicked bool) {
 	return false
 }
 
-// Guard: ntpAnswer.query takes a panic at a reply for a reply that must not be
+// Guard: ntpTap.query takes a panic at a reply for a reply that must not be
 // believed. An exponent of −128 has no negative in 8 bits.
 func TestCanaryExponentsPanic(t *testing.T) {
 	for name, spoil := range map[string]func(*protocol.Packet){
@@ -120,7 +130,7 @@ func TestCanaryExponentsPanic(t *testing.T) {
 		if !panicsAt(at, 4) {
 			t.Errorf("the library no longer panics at a %s of −128", name)
 		}
-		rows := recordNTP(t, at.String(), few(3)).rows
+		rows := recordPortable(t, at.String(), few(3)).rows
 		if len(rows) != 3 || rows[0].Outcome != datasets.Invalid || rows[0].Why != "refused by the library: it panics: runtime error: negative shift amount" {
 			t.Errorf("%s: %d rows, %v %q", name, len(rows), rows[0].Outcome, rows[0].Why)
 		}
@@ -144,7 +154,7 @@ func TestCanaryFirstDatagramDecides(t *testing.T) {
 		t.Errorf("the library no longer gives up at the first datagram: %v", err)
 	}
 
-	for i, e := range recordNTP(t, serveNTP(t, answer).String(), few(6)).rows {
+	for i, e := range recordPortable(t, serveNTP(t, answer).String(), few(6)).rows {
 		want := datasets.Replied
 		if i%2 == 0 {
 			want = datasets.Invalid
@@ -158,7 +168,7 @@ func TestCanaryFirstDatagramDecides(t *testing.T) {
 // wrapped is a socket that the library does not know as one.
 type wrapped struct{ net.Conn }
 
-// Guard: askNTP leaves GetSystemTime unset and returns the bare socket.
+// Guard: ntpPortable.ask leaves GetSystemTime unset and returns the bare socket.
 func TestCanaryWhatTurnsKernelStampsOff(t *testing.T) {
 	at := serveNTP(t, sound)
 	for name, c := range map[string]struct {
@@ -171,7 +181,7 @@ func TestCanaryWhatTurnsKernelStampsOff(t *testing.T) {
 		"with a wrapper":     {nil, true, datasets.User},
 	} {
 		var udp *net.UDPConn
-		tap := &ntpAnswer{}
+		tap := &ntpTap{}
 		_, err := ntp.QueryWithOptions(at.String(), ntp.QueryOptions{
 			Timeout: 10 * time.Second, GetSystemTime: c.getTime, Extensions: []ntp.Extension{tap},
 			Dialer: func(string, string) (net.Conn, error) {

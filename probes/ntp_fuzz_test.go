@@ -45,11 +45,15 @@ func FuzzNTPReply(f *testing.F) {
 	at := serveNTP(f, func(_ int, request []byte) [][]byte {
 		return [][]byte{reply.Load().(func([]byte) []byte)(request)}
 	})
-	path, err := openNTPPath(context.Background(), at)
-	if err != nil {
-		f.Fatal(err)
+	var engines []ntpEngine
+	for _, text := range []string{"ntp:engine=portable", "ntp:engine=precise"} {
+		engine, err := parseNTP(f, text).(ntpProbe).newEngine(context.Background(), at.String(), at, Plan{}, time.Minute)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Cleanup(func() { _ = engine.close() })
+		engines = append(engines, engine)
 	}
-	f.Cleanup(path.close)
 	f.Fuzz(func(t *testing.T, b []byte, ours bool) {
 		b = b[:min(len(b), 4096)]
 		reply.Store(func(request []byte) []byte {
@@ -60,12 +64,15 @@ func FuzzNTPReply(f *testing.F) {
 			copy(own[24:32], request[40:48])
 			return own
 		})
-		a := askNTP(t.Context(), path, 4, time.Minute)
-		row, kiss := a.exchange()
-		row.Attempt = 1 // what the run fills in
-		checkFuzzedRow(t, b, ours, &row)
-		if kiss != "" && (!ours || len(b) < 48 || b[1] != 0 || b[0]&7 != 4 || row.Reference != kiss || row.Outcome != datasets.Invalid) {
-			t.Errorf("%x: kiss %q of %+v", b, kiss, row)
+		for _, engine := range engines {
+			// The precise engine listens on for its own answer.
+			a := engine.ask(t.Context(), ntpQuery{}, time.Now().Add(20*time.Millisecond))
+			row, kiss := a.exchange()
+			row.Attempt = 1 // what the run fills in
+			checkFuzzedRow(t, b, ours, &row)
+			if kiss != "" && (!ours || len(b) < 48 || b[1] != 0 || b[0]&7 != 4 || row.Reference != kiss || row.Outcome != datasets.Invalid) {
+				t.Errorf("%x: kiss %q of %+v", b, kiss, row)
+			}
 		}
 	})
 }

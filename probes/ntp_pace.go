@@ -27,7 +27,7 @@ func ntpSchedule(server netip.Addr, plan Plan) (schedule, error) {
 		usual = publicInterval
 	}
 	s, err := newSchedule(plan, usual)
-	if err == nil && strict(server, plan) && s.interval < publicInterval {
+	if err == nil && strict(server, plan) && s.interval < publicInterval*time.Duration(max(1, plan.Flow.Of)) {
 		err = &spec.UsageError{Msg: fmt.Sprintf("interval %q: %v is a public address, to be asked once in %s at most (--i-own-this-server lifts that)",
 			spec.Duration(s.interval), server, publicInterval)}
 	}

@@ -47,4 +47,4 @@ func (p *ntpPath) dial(ctx context.Context) (*net.UDPConn, error) {
 	return c.(*net.UDPConn), nil
 }
 
-func (p *ntpPath) close() { p.hold.Close() }
+func (p *ntpPath) close() error { return p.hold.Close() }

@@ -66,7 +66,7 @@ func TestALostPortIsAClearError(t *testing.T) {
 	defer c.Close() // keeps the port
 	p.local = c.LocalAddr().(*net.UDPAddr).AddrPort()
 	r := &ntpRun{
-		path: p, version: 4, epoch: time.Now(), listen: time.Minute,
+		engine: &ntpPortable{path: p, version: 4}, epoch: time.Now(), listen: time.Minute,
 		pace: ntpPace{schedule: schedule{arrivals: constant, interval: time.Millisecond, count: 3}},
 	}
 	tape := &ntpTape{}
@@ -83,7 +83,7 @@ func TestLostLocal(t *testing.T) {
 	p := &ntpPath{remote: remote, local: remote}
 	p.local = netipV6(p.local.Port())
 	r := &ntpRun{
-		path: p, version: 4, epoch: time.Now(), listen: time.Minute,
+		engine: &ntpPortable{path: p, version: 4}, epoch: time.Now(), listen: time.Minute,
 		pace: ntpPace{schedule: schedule{arrivals: constant, interval: time.Millisecond, count: 3}},
 	}
 	tape := &ntpTape{}

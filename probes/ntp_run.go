@@ -14,12 +14,12 @@ import (
 
 // ntpRun is one recording of one server.
 type ntpRun struct {
-	path     *ntpPath
-	version  int
+	engine   ntpEngine
 	epoch    time.Time
 	listen   time.Duration
 	deadline datasets.Optional[time.Duration]
 	pace     ntpPace
+	order    interleaving
 
 	lateness    spread // of the attempts that were sent
 	first, last datasets.Instant
@@ -32,6 +32,7 @@ type ntpRun struct {
 // record makes the attempts and ends the recording.
 func (r *ntpRun) record(ctx context.Context, rec Recorder) error {
 	var broken error
+	record := func(row *datasets.Exchange) error { return rec.Record(row) }
 	for r.stopped == "" {
 		due, more := r.pace.next()
 		if !more || !r.wait(ctx, due) {
@@ -41,21 +42,24 @@ func (r *ntpRun) record(ctx context.Context, rec Recorder) error {
 			r.pace.miss(r.now())
 			continue
 		}
-		a := askNTP(ctx, r.path, r.version, due.Add(r.listen).Sub(r.now()))
-		if ctx.Err() != nil && !a.replied() {
+		a := r.engine.ask(ctx, r.order.query(), r.epoch.Add(time.Duration(due)+r.listen))
+		if ctx.Err() != nil && a.outcome != datasets.Replied {
 			r.unfinished++
 			break
 		}
 		if errors.Is(a.err, syscall.EADDRINUSE) {
-			broken = fmt.Errorf("ntp: local address %s: another program took the port between two attempts: %w", r.path.local, a.err)
+			broken = fmt.Errorf("ntp: local address %s: another program took the port between two attempts: %w", r.engine.means().local, a.err)
 			break
 		}
 		row, kiss := r.row(a, due)
-		if err := rec.Record(&row); err != nil {
+		if err := r.order.add(row, a, record); err != nil {
 			return err
 		}
 		r.obey(kiss)
 		r.pace.done(row.Sent, r.now())
+	}
+	if err := r.order.flush(record); err != nil {
+		return err
 	}
 	return errors.Join(broken, rec.End(r.trailer()...))
 }
@@ -121,6 +125,7 @@ func (r *ntpRun) trailer() []datasets.Field {
 	}
 	fields = append(fields, r.lateness.fields("lateness")...)
 	fields = append(fields, count("skipped", r.pace.skipped), count(datasets.KeyUnfinished, r.unfinished))
+	fields = append(append(fields, r.engine.trailer()...), r.order.trailer()...)
 	if r.kisses > 0 {
 		fields = append(fields, count("kisses", r.kisses),
 			datasets.Field{Key: "interval-at-end", Value: spec.Duration(r.pace.interval)})

@@ -18,7 +18,7 @@ import (
 
 func TestNTPSpec(t *testing.T) {
 	p, canonical, err := Probes().Parse("probe", "ntp")
-	if err != nil || canonical != "ntp:family=any,port=123,version=4" || p.Kind() != datasets.Exchanges || !p.TakesTarget() {
+	if err != nil || canonical != "ntp:ca=,engine=auto,family=any,mode=basic,nts=false,nts-port=4460,port=123,stamps=auto,version=4" || p.Kind() != datasets.Exchanges || !p.TakesTarget() {
 		t.Errorf("%v %q %v", p, canonical, err)
 	}
 	for text, want := range map[string]string{
@@ -149,32 +149,45 @@ func TestHostileServersDoNotEndARecording(t *testing.T) {
 		"dispersion":     {change(func(p *protocol.Packet) { p.RootDispersion = 20 << 16 }), "may be off"},
 		"all bits set":   {func([]byte) [][]byte { return [][]byte{[]byte(strings.Repeat("\xff", 48))} }, "origin differs"},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			at := serveNTP(t, func(n int, request []byte) [][]byte {
-				if n%2 == 0 {
-					return c.reply(request)
-				}
-				return sound(n, request)
+		for _, engine := range []string{"ntp:engine=portable", "ntp:engine=precise"} {
+			t.Run(name+" "+engine, func(t *testing.T) {
+				t.Parallel()
+				everySecond(t, engine, c.reply, c.why)
 			})
-			plan := few(6)
-			want := datasets.Invalid
-			if c.why == "" {
-				want, plan.Listen = datasets.TimedOut, datasets.Some(20*time.Millisecond)
-			}
-			rows := recordNTP(t, at.String(), plan).rows
-			if len(rows) != 6 {
-				t.Errorf("%d rows, want 6", len(rows))
-			}
-			for i, e := range rows {
-				if i%2 == 0 && (e.Outcome != want || c.why == "" != (e.Why == "") || !strings.Contains(e.Why, c.why)) {
-					t.Errorf("attempt %d: %v %q, want %v %q", i, e.Outcome, e.Why, want, c.why)
-				}
-				if i%2 == 1 && e.Outcome != datasets.Replied && want != datasets.TimedOut {
-					t.Errorf("attempt %d, after a hostile one: %v %q", i, e.Outcome, e.Why)
-				}
-			}
-		})
+		}
+	}
+}
+
+// everySecond has a server of which every second reply is hostile.
+func everySecond(t *testing.T, engine string, reply func(request []byte) [][]byte, why string) {
+	t.Helper()
+	at := serveNTP(t, func(n int, request []byte) [][]byte {
+		if n%2 == 0 {
+			return reply(request)
+		}
+		return sound(n, request)
+	})
+	// The precise engine listens on for its own answer when another comes.
+	plan := few(6)
+	plan.Listen = datasets.Some(500 * time.Millisecond)
+	want := datasets.Invalid
+	if why == "" {
+		want, plan.Listen = datasets.TimedOut, datasets.Some(20*time.Millisecond)
+	}
+	tape := &ntpTape{}
+	if err := parseNTP(t, engine).Run(t.Context(), at.String(), plan, tape); err != nil {
+		t.Fatal(err)
+	}
+	if len(tape.rows) != 6 {
+		t.Errorf("%d rows, want 6", len(tape.rows))
+	}
+	for i, e := range tape.rows {
+		if i%2 == 0 && (e.Outcome != want || why == "" != (e.Why == "") || !strings.Contains(e.Why, why)) {
+			t.Errorf("attempt %d: %v %q, want %v %q", i, e.Outcome, e.Why, want, why)
+		}
+		if i%2 == 1 && e.Outcome != datasets.Replied && want != datasets.TimedOut {
+			t.Errorf("attempt %d, after a hostile one: %v %q", i, e.Outcome, e.Why)
+		}
 	}
 }
 
@@ -187,7 +200,7 @@ func TestAFloodOfStraysIsRecorded(t *testing.T) {
 		}
 		return sound(n, request)
 	})
-	rows := recordNTP(t, at.String(), few(20)).rows
+	rows := recordPortable(t, at.String(), few(20)).rows
 	for i, e := range rows {
 		spoilt := e.Outcome == datasets.Invalid && strings.Contains(e.Why, "0 bytes")
 		if !spoilt && e.Outcome != datasets.Replied {

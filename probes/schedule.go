@@ -26,8 +26,9 @@ type schedule struct {
 	arrivals arrivals
 	seed     uint64 // of the gaps
 	interval time.Duration
-	count    int64         // 0 is no limit
-	duration time.Duration // due times lie below it; 0 is no limit
+	count    int64            // 0 is no limit
+	duration time.Duration    // due times lie below it; 0 is no limit
+	phase    datasets.Instant // when the first attempt is due
 }
 
 // newSchedule returns the schedule of constant spacing that plan asks for, at
@@ -45,6 +46,10 @@ func newSchedule(plan Plan, usual time.Duration) (schedule, error) {
 	case s.duration < 0:
 		return s, &spec.UsageError{Msg: fmt.Sprintf("duration %q: must not be negative", spec.Duration(s.duration))}
 	}
+	if plan.Flow.Of > 1 {
+		s.phase = datasets.Instant(s.interval) * datasets.Instant(plan.Flow.Number-1)
+		s.interval *= time.Duration(plan.Flow.Of)
+	}
 	return s, nil
 }
 
@@ -52,7 +57,7 @@ func newSchedule(plan Plan, usual time.Duration) (schedule, error) {
 // schedule always yields the same.
 func (s schedule) all() iter.Seq2[int64, datasets.Instant] {
 	return func(yield func(int64, datasets.Instant) bool) {
-		due := datasets.Instant(0)
+		due := s.phase
 		for n := int64(0); s.count == 0 || n < s.count; n++ {
 			if s.duration > 0 && time.Duration(due) >= s.duration {
 				return
@@ -91,6 +96,9 @@ func (s schedule) String() string {
 	}
 	if s.arrivals == poisson {
 		fmt.Fprintf(&b, ",seed=%d", s.seed)
+	}
+	if s.phase > 0 {
+		fmt.Fprintf(&b, ",phase=%s", spec.Duration(time.Duration(s.phase)))
 	}
 	return b.String()
 }

@@ -138,7 +138,7 @@ func TestPoissonIsItsSeed(t *testing.T) {
 	one.interval *= 3
 	for i, due := range dues(one, 100) {
 		// Each gap is rounded down to a nanosecond, so i gaps differ by at most 3i.
-		if d := due - 3*dues(schedule{poisson, 1, time.Millisecond, 0, 0}, 100)[i]; d < 0 || d > datasets.Instant(3*i) {
+		if d := due - 3*dues(schedule{poisson, 1, time.Millisecond, 0, 0, 0}, 100)[i]; d < 0 || d > datasets.Instant(3*i) {
 			t.Fatalf("attempt %d: three times the interval moved its due time by %d ns", i, d)
 		}
 	}

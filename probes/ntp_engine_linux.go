@@ -1,0 +1,4 @@
+package probes
+
+// preciseByDefault is true where the kernel stamps departures and arrivals.
+const preciseByDefault = true

@@ -1,0 +1,301 @@
+package probes
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"os"
+	"slices"
+	"syscall"
+	"time"
+
+	"github.com/tickmark/tickmark/datasets"
+	"github.com/tickmark/tickmark/datasets/wire"
+	"github.com/tickmark/tickmark/probes/nic"
+	"github.com/tickmark/tickmark/probes/stamp"
+)
+
+// ntpPrecise is our own exchange over one socket: stamps by whom they are asked for,
+// matched by the packet's number and by the reply's origin, basic or interleaved.
+// What arrives and answers nothing is passed over, so a late reply never shifts the
+// pairs behind it.
+type ntpPrecise struct {
+	conn    *stamp.Conn
+	settled ntpMeans
+	version int
+	depart  datasets.Source // whose stamp of a departure is asked for; User is none
+	asked1  bool            // that stamp is T1 whatever T3 is
+	nic     *hardware       // nil without hardware stamps
+	nts     *ntsSession     // nil without
+
+	answer  ntpAnswer
+	out, in []byte
+	nonces  nonces
+	earlier [32]wire.NTPTime // origins that replies to the last queries have
+	asked   int
+	strays  int64
+	after   int64       // replies to earlier queries: late ones and duplicates
+	missing int64       // departures whose stamp did not come
+	awake   func() bool // lets go of the context
+}
+
+// patience is how long the stamp of a departure is waited for after the reply. A
+// driver hands its hardware's out within milliseconds.
+const patience = 20 * time.Millisecond
+
+// largestReply is more than any reply that a sound server sends: what is longer is
+// cut, and refused for its length.
+const largestReply = 2048
+
+// openPreciseNTP returns an engine whose queries end when ctx does.
+func openPreciseNTP(ctx context.Context, p ntpProbe, remote netip.AddrPort, plan Plan) (*ntpPrecise, error) {
+	conn, err := stamp.Dial(netip.AddrPort{}, remote)
+	if err != nil {
+		return nil, fmt.Errorf("%v: %w", remote, err)
+	}
+	n := &ntpPrecise{conn: conn, version: p.version, out: make([]byte, 0, largestReply), in: make([]byte, largestReply)}
+	n.settled = ntpMeans{engine: "precise", remote: remote, local: conn.LocalAddr(), clock: "CLOCK_REALTIME"}
+	if err := n.settle(p, remote, plan); err != nil {
+		return nil, errors.Join(err, conn.Close(), n.nic.put())
+	}
+	n.awake = context.AfterFunc(ctx, func() { conn.Close() })
+	return n, nil
+}
+
+// settle decides who stamps. A stamp of the departure pairs with a T3 of the same
+// kind, which a server can only give afterwards, interleaved: in basic mode the
+// user's T1, taken just before the send, is the nearer to the server's T3.
+func (n *ntpPrecise) settle(p ntpProbe, remote netip.AddrPort, plan Plan) error {
+	m := &n.settled
+	if n.conn.KernelStamps() && p.stamps != "user" {
+		m.t4 = datasets.Kernel
+	}
+	switch {
+	case p.stamps == "hardware":
+		m.t1, m.t4, n.depart = datasets.Hardware, datasets.Hardware, datasets.Hardware
+	case p.stamps == "kernel", p.stamps == "auto" && p.interleaved():
+		m.t1, n.depart = datasets.Kernel, datasets.Kernel
+	}
+	n.asked1 = p.stamps == "kernel" || p.stamps == "hardware"
+	if n.depart == datasets.Hardware {
+		if err := n.useNIC(remote, plan); err != nil {
+			return err
+		}
+	}
+	if err := n.conn.StampDepartures(n.depart); err != nil {
+		return err
+	}
+	m.facts = append(m.facts, datasets.Field{Key: "pairing", Value: n.pairing(p)})
+	return nil
+}
+
+// useNIC has the interface that leads to the server stamp, by its own clock.
+func (n *ntpPrecise) useNIC(remote netip.AddrPort, plan Plan) (err error) {
+	iface, err := nic.Towards(remote.Addr())
+	if err != nil {
+		return err
+	}
+	if n.nic, err = useHardware(iface, plan, nic.RXAll, nic.RXNTPAll); err != nil {
+		return err
+	}
+	n.settled.clock = n.nic.clock
+	n.settled.facts = append(n.settled.facts, n.nic.facts...)
+	return nil
+}
+
+// pairing says why the stamps are the ones they are.
+func (n *ntpPrecise) pairing(p ntpProbe) string {
+	switch {
+	case p.interleaved():
+		return "interleaved: T3 is the server's later stamp of the departure, and T1 is by the " + n.settled.t1.String()
+	case n.depart == datasets.User:
+		return "basic: T3 is the server's before it sends, and so is our T1"
+	}
+	return "basic, as asked for: T3 is the server's before it sends, and T1 the " + n.depart.String() + "'s after; the offset is off by half of what lies between"
+}
+
+func (n *ntpPrecise) means() ntpMeans { return n.settled }
+
+func (n *ntpPrecise) close() error {
+	err := n.nic.put()
+	if n.awake() { // else closed by the end of the context
+		err = errors.Join(err, n.conn.Close())
+	}
+	return err
+}
+
+// trailer says what did not fit.
+func (n *ntpPrecise) trailer() []datasets.Field {
+	fields := []datasets.Field{count("strays", n.strays), count("after-the-answer", n.after)}
+	if n.depart != datasets.User {
+		fields = append(fields, count("t1-missing", n.missing))
+	}
+	return fields
+}
+
+// ask sends one request and waits for its own answer. If nothing else came than what
+// answers something else, the first of that is the answer, to be judged as a stray.
+func (n *ntpPrecise) ask(ctx context.Context, q ntpQuery, until time.Time) *ntpAnswer {
+	a := &n.answer
+	*a = ntpAnswer{outcome: datasets.LostLocal}
+	packet, err := n.compose(ctx, q)
+	if err != nil {
+		a.err, a.sent = err, thisMoment()
+		return a
+	}
+	number, err := n.send(packet)
+	if err != nil {
+		a.err = err
+		return a
+	}
+	a.size = len(packet)
+	a.t1 = a.sent.stamp()
+	a.outcome = n.listen(a, until)
+	if n.depart != datasets.User && a.outcome == datasets.Replied {
+		n.departed(a, number)
+	}
+	n.remember(a.request.Transmit, a.request.Receive)
+	return a
+}
+
+// remember keeps what a reply that is still on its way has as its origin.
+func (n *ntpPrecise) remember(origins ...wire.NTPTime) {
+	for _, o := range origins {
+		if !o.IsZero() {
+			n.earlier[n.asked%len(n.earlier)] = o
+			n.asked++
+		}
+	}
+}
+
+// compose writes the request: its transmit time is a random number, which nobody can
+// know who does not see it on its way.
+func (n *ntpPrecise) compose(ctx context.Context, q ntpQuery) ([]byte, error) {
+	n.answer.request = wire.NTP{Version: n.version, Mode: wire.ModeClient, Origin: q.origin, Receive: q.receive, Transmit: n.nonces.next()}
+	if n.nts != nil {
+		return n.nts.protect(ctx, &n.answer.request)
+	}
+	n.out = n.answer.request.AppendTo(n.out[:0])
+	return n.out, nil
+}
+
+// send reads the clocks as late as can be. An ICMP error that an earlier packet
+// brought comes out of the next call, and is no answer to this one.
+func (n *ntpPrecise) send(packet []byte) (uint32, error) {
+	n.answer.sent = thisMoment()
+	number, err := n.conn.Send(packet)
+	if errors.Is(err, syscall.ECONNREFUSED) {
+		n.answer.sent = thisMoment()
+		number, err = n.conn.Send(packet)
+	}
+	return number, err
+}
+
+// listen reads until the answer is there, or until is past.
+func (n *ntpPrecise) listen(a *ntpAnswer, until time.Time) datasets.Outcome {
+	if err := n.conn.SetReadDeadline(until); err != nil {
+		a.err = err
+		return datasets.LostLocal
+	}
+	var stray []byte
+	for {
+		arrival, err := n.conn.Read(n.in)
+		if err != nil {
+			if a.err = err; stray != nil && errors.Is(err, os.ErrDeadlineExceeded) {
+				a.err = nil
+				a.take(stray)
+				return datasets.Replied
+			}
+			return readOutcome(err)
+		}
+		a.received = thisMoment()
+		a.t4 = n.arrived(arrival, a.received)
+		a.take(n.in[:arrival.N])
+		switch {
+		case a.answered():
+			return n.open(a)
+		case !a.packet.Origin.IsZero() && slices.Contains(n.earlier[:], a.packet.Origin):
+			n.after++
+		default:
+			n.strays++
+			if stray == nil {
+				stray = bytes.Clone(a.reply)
+			}
+		}
+	}
+}
+
+// arrived is T4 by the one who is to stamp it. A packet without a hardware stamp has
+// none: the other clocks are not the NIC's.
+func (n *ntpPrecise) arrived(arrival stamp.Arrival, read moment) datasets.Stamp {
+	switch {
+	case n.settled.t4 == datasets.User:
+		return read.stamp()
+	case n.settled.t4 == datasets.Hardware && arrival.Wall.Source() != datasets.Hardware:
+		return datasets.Stamp{}
+	}
+	return arrival.Wall
+}
+
+// open takes NTS off the reply, if it was asked for.
+func (n *ntpPrecise) open(a *ntpAnswer) datasets.Outcome {
+	if n.nts != nil {
+		a.forged = n.nts.open(a.reply, &a.packet)
+	}
+	return datasets.Replied
+}
+
+// departed fetches the stamp of the departure. Without it, T1 stays the user's if
+// that is of the same clock.
+func (n *ntpPrecise) departed(a *ntpAnswer, number uint32) {
+	at, err := n.conn.Departure(number, time.Now().Add(patience))
+	if err != nil {
+		n.missing++
+		if n.depart == datasets.Hardware {
+			a.t1 = datasets.Stamp{}
+		}
+		return
+	}
+	a.departure = at
+	if n.asked1 {
+		a.t1 = at
+	}
+}
+
+// readOutcome tells what a read that failed says of the attempt. What comes out of
+// reading a connected UDP socket beside a deadline is an ICMP error that the other
+// side or a router sent: port, host or network unreachable.
+func readOutcome(err error) datasets.Outcome {
+	switch {
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return datasets.TimedOut
+	case errors.Is(err, net.ErrClosed):
+		return datasets.LostLocal
+	}
+	return datasets.Refused
+}
+
+// nonces are random numbers, fetched from the system many at a time.
+type nonces struct {
+	pool [512]byte
+	left []byte
+}
+
+func (n *nonces) next() wire.NTPTime {
+	for {
+		if len(n.left) < 8 {
+			_, _ = rand.Read(n.pool[:]) // never fails: the program would have ended
+			n.left = n.pool[:]
+		}
+		v := wire.NTPTime(binary.NativeEndian.Uint64(n.left))
+		n.left = n.left[8:]
+		if !v.IsZero() {
+			return v
+		}
+	}
+}
