@@ -2,7 +2,8 @@
 // and the files they come from and go to.
 //
 // A [Row] is one line of a trace: a [Sample] (a round trip), an [Exchange] (a
-// round trip with the four stamps of NTP or PTP), a [Pause], a [ClockReading].
+// round trip with the four stamps of NTP or PTP), a [Pause], a [ClockReading], a
+// [Claim] of a time daemon.
 // A trace is a [Header] and the rows of one kind. [NewWriter] records one as
 // native text, a line a row, and [Open] reads it back as a stream: a recording
 // that was cut off is read up to its last whole line.

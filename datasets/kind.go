@@ -9,6 +9,7 @@ const (
 	Exchanges Kind = "exchange"
 	Pauses    Kind = "pause"
 	Clocks    Kind = "clock"
+	Claims    Kind = "claim"
 )
 
 // Row is one line of a trace. The pointer types of this package implement it.
@@ -30,7 +31,7 @@ type Row interface {
 
 // NewRow returns an empty row of a kind, and false for a kind without rows here.
 func NewRow(kind Kind) (Row, bool) {
-	for _, r := range []Row{&Sample{}, &Exchange{}, &Pause{}, &ClockReading{}} {
+	for _, r := range []Row{&Sample{}, &Exchange{}, &Pause{}, &ClockReading{}, &Claim{}} {
 		if r.Kind() == kind {
 			return r, true
 		}

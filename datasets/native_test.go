@@ -42,6 +42,7 @@ func rows() []datasets.Row {
 		&datasets.Pause{At: 5, Length: time.Millisecond, Cause: "gc"}, &datasets.Pause{},
 		&datasets.ClockReading{At: 1, Realtime: datasets.NewStamp(2, datasets.Local, datasets.User), Monotonic: 3, Raw: 4, Boottime: 5, Width: 6},
 		&datasets.ClockReading{},
+		aClaim(), &datasets.Claim{Source: "kernel", Status: datasets.Unsynchronised},
 	}
 }
 
@@ -64,7 +65,7 @@ func write(tb testing.TB, h *datasets.Header, rows ...datasets.Row) []byte {
 }
 
 var exact = []cmp.Option{cmp.AllowUnexported(datasets.Header{}, datasets.Stamp{},
-	datasets.Optional[int]{}, datasets.Optional[time.Duration]{}), cmpopts.EquateEmpty()}
+	datasets.Optional[int]{}, datasets.Optional[time.Duration]{}, datasets.Optional[datasets.PPB]{}), cmpopts.EquateEmpty()}
 
 func TestWriteReadIsIdentity(t *testing.T) {
 	for _, want := range rows() {
