@@ -18,6 +18,7 @@ type Summary struct {
 	Offsets  *Offsets     // exchange traces
 	Pauses   *Pauses
 	Clocks   *Clocks
+	Claims   *Claims
 	Warnings []string
 }
 
@@ -44,6 +45,8 @@ func Summarise(name string, rows datasets.Stream) (*Summary, error) {
 		finish = s.readPauses(rows)
 	case datasets.Clocks:
 		finish = s.readClocks(rows)
+	case datasets.Claims:
+		finish = s.readClaims(rows)
 	default:
 		return nil, fmt.Errorf("%s: kind %q: there is no summary of it", name, kind)
 	}
@@ -106,6 +109,22 @@ func (s *Summary) readClocks(rows datasets.Stream) (finish func()) {
 	return func() {
 		c := sum.Summary(Level)
 		s.Clocks = &c
+		s.Warnings = append(s.Warnings, c.Warnings...)
+	}
+}
+
+func (s *Summary) readClaims(rows datasets.Stream) (finish func()) {
+	var sum ClaimSummary
+	var c datasets.Claim
+	for rows.Next(&c) {
+		sum.Add(&c)
+	}
+	return func() {
+		c := sum.Summary()
+		s.Claims = &c
+		if lost, ok := s.Header.Value(datasets.KeyLost); ok {
+			s.Warnings = append(s.Warnings, s.Name+": "+lost)
+		}
 		s.Warnings = append(s.Warnings, c.Warnings...)
 	}
 }

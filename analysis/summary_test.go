@@ -68,6 +68,7 @@ func TestSummariseEachKind(t *testing.T) {
 		}}},
 		{"pause", "pauses header", []datasets.Row{&datasets.Pause{Length: time.Second}}},
 		{"clock", "clocks header", []datasets.Row{&datasets.ClockReading{Realtime: stamp(0, datasets.Local)}}},
+		{"claim", "claims header", []datasets.Row{&datasets.Claim{Source: "kernel", Status: datasets.Synchronised}}},
 		{"clock with a step", "clocks steps header", []datasets.Row{
 			&datasets.ClockReading{Realtime: stamp(0, datasets.Local), Width: 1},
 			&datasets.ClockReading{At: 10, Realtime: stamp(1_000_010, datasets.Local), Monotonic: 10, Raw: 10, Boottime: 10, Width: 1},

@@ -19,6 +19,7 @@ func Tables(summaries ...*Summary) []report.Table {
 		{pauseTable(), (*Summary).pauseRows},
 		{clockTable(), (*Summary).clockRows},
 		{stepTable(), (*Summary).stepRows},
+		{claimTable(), (*Summary).claimRows},
 		{headerTable(), (*Summary).headerRows},
 	} {
 		for _, s := range summaries {
@@ -158,6 +159,33 @@ func (s *Summary) stepRows() [][]any {
 	var rows [][]any
 	for _, step := range s.Clocks.Steps {
 		rows = append(rows, []any{s.Name, step.At, step.Size, step.Bound})
+	}
+	return rows
+}
+
+func claimTable() report.Table {
+	return report.Table{Name: "claims", Caption: "What time daemons say of this host's clock; offsets are positive when they take it to be slow", Columns: []report.Column{
+		{Name: "trace"},
+		{Name: "source"},
+		{Name: "samples", Unit: "count"},
+		{Name: "status"},
+		{Name: "offset_p50", Unit: "s"},
+		{Name: "bound_p50", Unit: "s"},
+		{Name: "bound_max", Unit: "s"},
+		{Name: "age_max", Unit: "s"},
+		{Name: "doubted", Unit: "count"},
+	}}
+}
+
+func (s *Summary) claimRows() [][]any {
+	if s.Claims == nil {
+		return nil
+	}
+	var rows [][]any
+	for _, c := range s.Claims.Sources {
+		rows = append(rows, []any{
+			s.Name, c.Source, c.N, c.Status, Cell(c.Offset), Cell(c.Bound), Cell(c.BoundMax), Cell(c.AgeMax), c.Doubted,
+		})
 	}
 	return rows
 }

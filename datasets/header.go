@@ -26,6 +26,7 @@ const (
 	KeyPrecision  = "precision"  // of the local clock: its smallest step plus reading cost
 	KeyObserved   = "observed"   // how long a pause trace watched
 	KeyUnfinished = "unfinished" // attempts still in flight when the recording was stopped
+	KeyLost       = "lost"       // what a claim trace lacks for want of a permission, and what to do
 
 	KeyImportWarnings = "import-warnings" // what the importer had to say of its source
 )
