@@ -20,6 +20,9 @@ type Table struct {
 	Caption string
 	Columns []Column
 	Rows    [][]any
+	// Prose makes the text form a paragraph a row, grouped by the column of this name:
+	// for cells that are sentences. Rows of one value should stand together.
+	Prose string
 }
 
 // Document is everything a command found: the answer in words, the tables behind
@@ -83,6 +86,9 @@ func Select(d *Document, table string) ([]Table, error) {
 
 // check says where a table is not well formed, which is its maker's mistake.
 func (t *Table) check() error {
+	if t.Prose != "" && t.column(t.Prose) < 1 {
+		return fmt.Errorf("table %q: no column %q to group paragraphs by", t.Name, t.Prose)
+	}
 	for i, row := range t.Rows {
 		if len(row) != len(t.Columns) {
 			return fmt.Errorf("table %q: row %d has %d cells for %d columns", t.Name, i+1, len(row), len(t.Columns))

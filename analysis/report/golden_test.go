@@ -6,6 +6,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -16,7 +17,7 @@ var update = flag.Bool("update", false, "rewrite testdata")
 // The documents stand for what commands print; testdata holds how each reads.
 func TestGolden(t *testing.T) {
 	for name, d := range map[string]*Document{
-		"tune": tune(), "sweep": sweep(), "show": show(), "storm": storm(), "clocks": clocks(), "doctor": doctor(),
+		"tune": tune(), "sweep": sweep(), "show": show(), "storm": storm(), "clocks": clocks(), "doctor": doctor(), "prose": prose(),
 		"refusal": {Headline: []string{"p99.99: needs 36,887 samples, has 12,000 (measure 25 min more at this rate)"}},
 		"empty":   {Tables: []Table{{Name: "steps", Columns: []Column{{"at", "s"}, {"size", "s"}}}}},
 	} {
@@ -196,6 +197,29 @@ func clocks() *Document {
 			},
 		},
 	}}
+}
+
+// prose is a table of sentences laid out as paragraphs: short and long rows of one
+// group, a command that must stay whole, one that fits no line, and cells by somebody
+// who means no good.
+func prose() *Document {
+	return &Document{Version: "0.1.0", Command: "doctor", Headline: []string{"This host can stamp packets in the kernel."}, Tables: []Table{{
+		Name: "doctor", Prose: "state",
+		Columns: []Column{{"subject", ""}, {"state", ""}, {"what", ""}, {"why", ""}, {"what_to_do", ""}},
+		Rows: [][]any{
+			{
+				"time daemons", "problem", "chronyd (pid 812) and systemd-timesyncd (pid 644) both steer CLOCK_REALTIME",
+				"each takes the other's corrections for errors of the clock and undoes them: offsets measured here swing between the two",
+				"stop one, for good, so that it does not come back: `sudo systemctl disable --now systemd-timesyncd`; then measure again",
+			},
+			{"leap second", "problem", "one is announced", nil, "wait"},
+			{"governor", "note", "powersave\x1b[2J\x00 <b>&\nlines", nil, nil},
+			{"cpus", "note", "online 0-1, two or more to a core (SMT): a busy sibling slows a probe down, and a sentence that needs a second line stands alone too", nil, nil},
+			{"rights", "note", "an odd ` mark", "none", "`" + strings.Repeat("a command longer than a line ", 4) + "`"},
+			{"empty", "ok", nil, nil, nil},
+			{"count", "ok", int64(3), nil, nil},
+		},
+	}}, Warnings: []string{"/dev/ptp0 could not be read by this user"}}
 }
 
 // doctor has sentences in its cells, one of them by somebody who means no good.

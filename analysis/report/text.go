@@ -22,7 +22,7 @@ func text(d *Document) ([]byte, error) {
 	}
 	for i := range d.Tables {
 		t := &d.Tables[i]
-		lines := layOut(visible(fields(t)), len(t.Rows))
+		lines := t.lines()
 		if title := title(t, len(d.Tables) > 1); title != "" {
 			lines = append(wrap(title, "", "", room-2), lines...)
 		}
@@ -39,6 +39,14 @@ func text(d *Document) ([]byte, error) {
 		return nil, nil
 	}
 	return []byte(printable(strings.Join(blocks, "\n\n") + "\n")), nil
+}
+
+// lines lays the table out as it asks.
+func (t *Table) lines() []string {
+	if t.Prose != "" && len(t.Rows) > 0 {
+		return t.prose(room - 2)
+	}
+	return layOut(visible(fields(t)), len(t.Rows))
 }
 
 // headline keeps lines that fit as they are, and breaks longer ones below their own

@@ -48,6 +48,10 @@ func TestWriteRefuses(t *testing.T) {
 			"a cell of another type", "csv", "", &Document{Tables: []Table{{Name: "a", Columns: []Column{{"x", ""}}, Rows: [][]any{{[]int{1}}}}}},
 			`table "a": row 1, column "x": a cell cannot be a []int`, false,
 		},
+		{
+			"paragraphs by a column that is not there", "text", "", &Document{Tables: []Table{{Name: "a", Columns: []Column{{"x", ""}}, Prose: "state"}}},
+			`table "a": no column "state" to group paragraphs by`, false,
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var b bytes.Buffer
