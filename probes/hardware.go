@@ -3,6 +3,7 @@ package probes
 import (
 	"errors"
 	"fmt"
+	"net/netip"
 	"slices"
 
 	"github.com/tickmark/tickmark/datasets"
@@ -28,7 +29,7 @@ func useHardware(iface string, plan Plan, filters ...nic.Filter) (*hardware, err
 	if !ok || can.Hardware() == nic.Nothing {
 		return nil, fmt.Errorf("%s: %s (use stamps=kernel)", iface, can.Sentence())
 	}
-	h := &hardware{clock: clock, facts: nic.Facts(iface), restore: func() error { return nil }}
+	h := &hardware{clock: clock, restore: func() error { return nil }}
 	if plan.AllowNICConfig {
 		if err := h.configure(iface, &can, filters); err != nil {
 			return nil, err
@@ -56,6 +57,16 @@ func (h *hardware) configure(iface string, can *nic.Abilities, filters []nic.Fil
 		}
 	}
 	return fmt.Errorf("%s: %s (use stamps=kernel)", iface, can.Sentence())
+}
+
+// pathFacts returns what a header says of the interface that leads to an address:
+// its name, its driver and what it can stamp. What the system does not tell is left out.
+func pathFacts(remote netip.Addr) []datasets.Field {
+	iface, err := nic.Towards(remote)
+	if err != nil {
+		return nil
+	}
+	return nic.Facts(iface)
 }
 
 // put restores what was changed; it may be called on nil.

@@ -1,6 +1,7 @@
 package probes
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -29,12 +30,22 @@ func newHeader(kind datasets.Kind, target, address string, epoch time.Time, plan
 		{Key: datasets.KeyAddress, Value: address},
 		{Key: datasets.KeyEpoch, Value: epoch.UTC().Format(time.RFC3339Nano)},
 	}
+	if plan.Flow.Of > 1 {
+		facts = append(facts, datasets.Field{Key: "flow", Value: fmt.Sprintf("%d of %d", plan.Flow.Number, plan.Flow.Of)})
+	}
 	for _, f := range append(facts, hostFacts()...) {
 		if _, known := h.Value(f.Key); !known && f.Value != "" {
 			h.Set(f.Key, f.Value)
 		}
 	}
 	return h
+}
+
+// setFacts writes down what else is known.
+func setFacts(h *datasets.Header, facts ...datasets.Field) {
+	for _, f := range facts {
+		h.Set(f.Key, f.Value)
+	}
 }
 
 // setPlan writes down what was asked for: the schedule, and for probes that wait

@@ -130,9 +130,7 @@ func (p ntpProbe) header(target string, m ntpMeans, epoch time.Time, s schedule,
 	h.Set("engine", m.engine)
 	h.Set(datasets.KeyStamps, m.stamps())
 	h.Set("local-clock", m.clock)
-	for _, f := range m.facts {
-		h.Set(f.Key, f.Value)
-	}
+	setFacts(h, append(pathFacts(m.remote.Addr()), m.facts...)...)
 	h.SetDuration(datasets.KeyPrecision, clockPrecision())
 	return h
 }

@@ -68,7 +68,11 @@ func (r *ntpRun) now() datasets.Instant { return datasets.Instant(time.Since(r.e
 
 // wait returns at due, and false if ctx is done before.
 func (r *ntpRun) wait(ctx context.Context, due datasets.Instant) bool {
-	t := time.NewTimer(due.Sub(r.now()))
+	left := due.Sub(r.now())
+	if left <= 0 {
+		return ctx.Err() == nil
+	}
+	t := time.NewTimer(left)
 	defer t.Stop()
 	select {
 	case <-ctx.Done():

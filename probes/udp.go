@@ -75,6 +75,7 @@ func (p udp) Run(ctx context.Context, target string, plan Plan, rec Recorder) er
 	epoch := time.Now().Add(lead)
 	h := newHeader(datasets.RTT, target, remote.String(), epoch, plan)
 	setPlan(h, s, plan.Deadline, listen)
+	setFacts(h, pathFacts(remote.Addr())...)
 	h.Set(datasets.KeyStamps, "user")
 	if conn.KernelStamps() {
 		h.Set("stall-stamps", "kernel")

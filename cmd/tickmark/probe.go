@@ -21,6 +21,7 @@ type probeFlags struct {
 	plan             probes.Plan
 	deadline, listen time.Duration
 	rate             float64
+	flows            int
 	file             string
 }
 
@@ -29,6 +30,8 @@ type probeFlags struct {
 const (
 	minRate = 1e-6
 	maxRate = 1e6
+	// mostFlows is more than there are equal paths between two hosts anywhere.
+	mostFlows = 1024
 )
 
 func newProbeVerb(s *streams) *cobra.Command {
@@ -37,9 +40,10 @@ func newProbeVerb(s *streams) *cobra.Command {
 		Use:   "probe SPEC [TARGET...]",
 		Short: "Measure and record: " + strings.Join(probes.Probes().Names(), ", "),
 		Long: `Measures until the count or the duration is reached, or Ctrl-C, and records every attempt.
-Without -o the trace goes to standard output; with several targets -o is a folder.`,
+Without -o the trace goes to standard output; with several targets or flows -o is a folder.`,
 		Example: `  tickmark probe ntp -o a.trace --count 500 192.0.2.1
   tickmark probe udp -o b.trace --duration 1m --interval 5ms 192.0.2.7:9123
+  tickmark probe ntp:mode=interleaved -o flows --flows 8 --duration 1m 192.0.2.1
   tickmark probe pause --duration 10s | tickmark show -`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, s, args[0], args[1:]) },
@@ -52,8 +56,10 @@ Without -o the trace goes to standard output; with several targets -o is a folde
 	flags.DurationVar(&f.plan.Duration, "duration", 0, "stop after this `time` (0: no limit)")
 	flags.DurationVar(&f.deadline, "deadline", 0, "an answer after this `time` is late; it is still recorded (0: none)")
 	flags.DurationVar(&f.listen, "listen", 0, "listen for an answer this `time` (0: the probe's own)")
+	flags.IntVar(&f.flows, "flows", 1, "measure from this `number` of source ports side by side: what they differ by is the paths' doing")
+	flags.BoolVar(&f.plan.AllowNICConfig, "allow-nic-config", false, "let hardware stamps be switched on at the NIC for as long as it takes")
 	flags.BoolVar(&f.plan.Owned, "i-own-this-server", false, "probe a public server faster than once in 2 s")
-	flags.StringVarP(&f.file, "output", "o", "", "record to this `file`, or folder for several targets (.gz and .zst compress)")
+	flags.StringVarP(&f.file, "output", "o", "", "record to this `file`, or folder for several targets or flows (.gz and .zst compress)")
 	return cmd
 }
 
@@ -69,8 +75,8 @@ func (f *probeFlags) run(cmd *cobra.Command, s *streams, text string, targets []
 	if f.file == "-" {
 		f.file = ""
 	}
-	if len(targets) > 1 {
-		return f.runAll(cmd.Context(), s, p, targets)
+	if len(targets) > 1 || f.flows > 1 {
+		return f.runAll(cmd.Context(), s, p, f.jobs(targets))
 	}
 	target := strings.Join(targets, "")
 	return f.runOne(cmd.Context(), s, p, target)
@@ -90,8 +96,14 @@ func (f *probeFlags) check(p probes.Probe, text string, targets []string) error 
 		return usagef("probe: %s needs a TARGET", text)
 	case !p.TakesTarget() && len(targets) > 0:
 		return usagef("probe: %s measures this host and takes no TARGET, got %q", text, targets[0])
+	case f.flows < 1 || f.flows > mostFlows:
+		return usagef("probe: --flows %d: want 1 to %d", f.flows, mostFlows)
+	case f.flows > 1 && !p.TakesTarget():
+		return usagef("probe: %s measures this host: there is no path to take --flows of", text)
 	case len(targets) > 1 && f.file == "":
 		return usagef("probe: %d targets need -o FOLDER, one trace each", len(targets))
+	case f.flows > 1 && f.file == "":
+		return usagef("probe: %d flows need -o FOLDER, one trace each", f.flows)
 	}
 	if err := checkTraceName("probe", f.file); err != nil {
 		return err
@@ -184,15 +196,37 @@ func counted(n int64, noun string) string {
 	return unit.Count(n) + " " + noun + "s"
 }
 
-// runAll probes all targets side by side, each into a trace of its own; what one
+// probeJob is one of several recordings made side by side.
+type probeJob struct {
+	target, file string
+	flow         probes.Flow
+}
+
+// jobs are a recording of each flow of each target.
+func (f *probeFlags) jobs(targets []string) []probeJob {
+	var jobs []probeJob
+	for _, target := range targets {
+		if f.flows == 1 {
+			jobs = append(jobs, probeJob{target: target, file: fileName(target)})
+			continue
+		}
+		for n := 1; n <= f.flows; n++ {
+			name := fmt.Sprintf("%s-flow-%d", fileName(target), n)
+			jobs = append(jobs, probeJob{target, name, probes.Flow{Number: n, Of: f.flows}})
+		}
+	}
+	return jobs
+}
+
+// runAll makes all recordings side by side, each into a trace of its own; what one
 // could not do does not stop the others.
-func (f *probeFlags) runAll(ctx context.Context, s *streams, p probes.Probe, targets []string) error {
+func (f *probeFlags) runAll(ctx context.Context, s *streams, p probes.Probe, jobs []probeJob) error {
 	if err := os.MkdirAll(f.file, 0o755); err != nil {
 		return plainPathError(err)
 	}
-	recs := make([]*recorder, len(targets))
-	for i, target := range targets {
-		rec, err := recordTo(filepath.Join(f.file, fileName(target)+".trace"), s)
+	recs := make([]*recorder, len(jobs))
+	for i, job := range jobs {
+		rec, err := recordTo(filepath.Join(f.file, job.file+".trace"), s)
 		if err != nil {
 			return err
 		}
@@ -206,11 +240,13 @@ func (f *probeFlags) runAll(ctx context.Context, s *streams, p probes.Probe, tar
 		return n
 	}
 	began := time.Now()
-	done := showProgress(ctx, s.err, "measuring", f.plan.Count*int64(len(targets)), rows)
-	errs := make([]error, len(targets))
+	done := showProgress(ctx, s.err, "measuring", f.plan.Count*int64(len(jobs)), rows)
+	errs := make([]error, len(jobs))
 	var wg sync.WaitGroup
-	for i, target := range targets {
-		wg.Go(func() { errs[i] = p.Run(ctx, target, f.plan, recs[i]) })
+	for i, job := range jobs {
+		plan := f.plan
+		plan.Flow = job.flow
+		wg.Go(func() { errs[i] = p.Run(ctx, job.target, plan, recs[i]) })
 	}
 	wg.Wait()
 	done()
