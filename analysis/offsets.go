@@ -20,6 +20,7 @@ type OffsetSummary struct {
 	best         Best
 	minimalDelay datasets.Optional[time.Duration]
 	doubt        string // about the header
+	trust        trust
 }
 
 // NewOffsetSummary returns a summary that takes its assumptions from the header of
@@ -48,12 +49,16 @@ func told(h *datasets.Header, key string) datasets.Optional[time.Duration] {
 
 // Offsets is what an exchange trace says of θ, in seconds.
 type Offsets struct {
-	N        int64    // exchanges with an offset
-	P50      Interval // of θ, positive when the local clock is slow
-	P99Abs   Interval // of |θ|
-	Best     datasets.Optional[Best]
-	Invalid  int64 // exchanges with an answer that must not be believed
-	Warnings []string
+	N       int64    // exchanges with an offset
+	P50     Interval // of θ, positive when the local clock is slow
+	P99Abs  Interval // of |θ|
+	Best    datasets.Optional[Best]
+	Invalid int64 // exchanges with an answer that must not be believed
+	// State is whether the server is to be believed as far as its exchanges tell: good,
+	// doubtful, refused or silent; Why says why not.
+	State, Why string
+	Stamps     string // who took T1, T2, T3 and T4 in most exchanges
+	Warnings   []string
 }
 
 // Best is the exchange with the shortest round trip, the one that asymmetric delays
@@ -69,6 +74,7 @@ type Best struct {
 func (o *OffsetSummary) Add(e *datasets.Exchange) {
 	if e.Outcome == datasets.Invalid {
 		o.invalid++
+		o.trust.refused(e)
 	}
 	if !e.Outcome.Answered() {
 		return
@@ -83,6 +89,7 @@ func (o *OffsetSummary) Add(e *datasets.Exchange) {
 		o.negative++
 		return
 	}
+	o.trust.believed(e)
 	o.theta.add(theta)
 	o.abs.add(theta.Abs())
 	if least, ok := o.minimalDelay.Value(); ok && delay >= least {
@@ -96,6 +103,9 @@ func (o *OffsetSummary) Add(e *datasets.Exchange) {
 // Summary returns the whole, with order-statistic intervals at level.
 func (o *OffsetSummary) Summary(level float64) Offsets {
 	out := Offsets{N: int64(o.theta.len()), P50: o.theta.quantile(0.5, level), P99Abs: o.abs.quantile(0.99, level), Invalid: o.invalid}
+	median, _ := out.P50.Value.Value()
+	out.State, out.Why = o.trust.state(out.N, o.invalid+o.negative, countsTAI(median))
+	out.Stamps, _ = o.trust.stamps()
 	if o.theta.len() > 0 {
 		out.Best = datasets.Some(o.best)
 		if _, tested := o.Assumptions.SelfBias.Value(); !tested {
@@ -113,6 +123,7 @@ func (o *OffsetSummary) Summary(level float64) Offsets {
 		const why = " a negative round trip (a clock stepped or a stamp lies) and "
 		out.Warnings = append(out.Warnings, "offset: "+counted(o.negative, "exchange has"+why+"is left out", "exchanges have"+why+"are left out"))
 	}
+	out.Warnings = append(out.Warnings, o.trust.warnings(out.State, out.Why)...)
 	out.Warnings = append(out.Warnings, out.P50.about("offset")...)
 	out.Warnings = append(out.Warnings, out.P99Abs.about("|offset|")...)
 	return out

@@ -19,7 +19,8 @@ type Summary struct {
 	Pauses   *Pauses
 	Clocks   *Clocks
 	Claims   *Claims
-	Warnings []string
+	Warnings []string // all there are, those of the file first
+	file     []string // those of the file alone
 }
 
 // TripSummary is the outcomes and latencies of a trace, in seconds.
@@ -53,7 +54,8 @@ func Summarise(name string, rows datasets.Stream) (*Summary, error) {
 	if err := rows.Err(); err != nil {
 		return nil, err
 	}
-	s.Warnings = append(s.Warnings, rows.Warnings()...)
+	s.file = rows.Warnings()
+	s.Warnings = append(s.Warnings, s.file...)
 	finish()
 	return s, nil
 }

@@ -8,20 +8,27 @@ import (
 // Tables returns what is known of the traces as tables: numbers first, then the
 // headers they come from. Tables without a row are left out.
 func Tables(summaries ...*Summary) []report.Table {
-	var tables []report.Table
-	for _, of := range []struct {
-		table report.Table
-		rows  func(*Summary) [][]any
-	}{
+	return gather(summaries, []tableOf{
 		{summaryTable(), (*Summary).tripRows},
 		{offsetTable(), (*Summary).offsetRows},
 		{budgetTable(), (*Summary).budgetRows},
 		{pauseTable(), (*Summary).pauseRows},
 		{clockTable(), (*Summary).clockRows},
-		{stepTable(), (*Summary).stepRows},
 		{claimTable(), (*Summary).claimRows},
+		{stepTable(), (*Summary).stepRows},
 		{headerTable(), (*Summary).headerRows},
-	} {
+	})
+}
+
+// tableOf is a table and what each summary has to put in it.
+type tableOf struct {
+	table report.Table
+	rows  func(*Summary) [][]any
+}
+
+func gather(summaries []*Summary, all []tableOf) []report.Table {
+	var tables []report.Table
+	for _, of := range all {
 		for _, s := range summaries {
 			of.table.Rows = append(of.table.Rows, of.rows(s)...)
 		}
@@ -56,7 +63,7 @@ func (s *Summary) tripRows() [][]any {
 		return nil
 	}
 	c := s.Trips.Counts
-	row := []any{s.target(), c.Samples, c.Replied, c.Late, c.TimedOut, c.Refused, c.Invalid, c.LostLocal}
+	row := []any{s.path(), c.Samples, c.Replied, c.Late, c.TimedOut, c.Refused, c.Invalid, c.LostLocal}
 	for _, q := range s.Trips.Quantiles {
 		row = appendInterval(row, q)
 	}
@@ -76,7 +83,7 @@ func (s *Summary) offsetRows() [][]any {
 	if o == nil {
 		return nil
 	}
-	row := appendInterval(appendInterval([]any{s.target(), o.N}, o.P50), o.P99Abs)
+	row := appendInterval(appendInterval([]any{s.path(), o.N}, o.P50), o.P99Abs)
 	if best, ok := o.Best.Value(); ok {
 		return [][]any{append(row, best.Offset, best.Seconds)}
 	}
@@ -96,7 +103,7 @@ func (s *Summary) budgetRows() [][]any {
 	best, _ := s.Offsets.Best.Value()
 	var rows [][]any
 	for _, term := range best.Terms {
-		rows = append(rows, []any{s.target(), term.Name, string(term.Kind), term.Seconds, term.Source})
+		rows = append(rows, []any{s.path(), term.Name, string(term.Kind), term.Seconds, term.Source})
 	}
 	return rows
 }

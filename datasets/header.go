@@ -25,6 +25,7 @@ const (
 	KeyMaxDrift   = "max-drift"  // assumed limit of the local clock's rate error
 	KeyPrecision  = "precision"  // of the local clock: its smallest step plus reading cost
 	KeyObserved   = "observed"   // how long a pause trace watched
+	KeyFlow       = "flow"       // "2 of 3": which of the recordings from several source ports
 	KeyUnfinished = "unfinished" // attempts still in flight when the recording was stopped
 	KeyLost       = "lost"       // what a claim trace lacks for want of a permission, and what to do
 

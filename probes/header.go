@@ -31,7 +31,7 @@ func newHeader(kind datasets.Kind, target, address string, epoch time.Time, plan
 		{Key: datasets.KeyEpoch, Value: epoch.UTC().Format(time.RFC3339Nano)},
 	}
 	if plan.Flow.Of > 1 {
-		facts = append(facts, datasets.Field{Key: "flow", Value: fmt.Sprintf("%d of %d", plan.Flow.Number, plan.Flow.Of)})
+		facts = append(facts, datasets.Field{Key: datasets.KeyFlow, Value: fmt.Sprintf("%d of %d", plan.Flow.Number, plan.Flow.Of)})
 	}
 	for _, f := range append(facts, hostFacts()...) {
 		if _, known := h.Value(f.Key); !known && f.Value != "" {

@@ -1,0 +1,111 @@
+package analysis
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/tickmark/tickmark/analysis/unit"
+	"github.com/tickmark/tickmark/datasets"
+)
+
+// sourceCount is the number of kinds of stamps: user, kernel, hardware.
+const sourceCount = int(datasets.Hardware) + 1
+
+// trust gathers what must be known before offsets are believed: who took the stamps,
+// and what the server gave reason to doubt.
+type trust struct {
+	sources  [sourceCount * sourceCount * sourceCount * sourceCount]int64 // by T1..T4
+	zeroRoot int64                                                        // exchanges whose server claims to be its own reference
+	why      string                                                       // of the first exchange that was refused
+}
+
+// refused notes why an exchange was not to be believed.
+func (t *trust) refused(e *datasets.Exchange) {
+	if t.why == "" {
+		t.why = e.Why
+	}
+}
+
+// believed takes an exchange that has an offset.
+func (t *trust) believed(e *datasets.Exchange) {
+	place := 0
+	for _, s := range []datasets.Stamp{e.T1, e.T2, e.T3, e.T4} {
+		place = place*sourceCount + int(s.Source())
+	}
+	t.sources[place]++
+	delay, ok1 := e.RootDelay.Value()
+	dispersion, ok2 := e.RootDispersion.Value()
+	if ok1 && ok2 && delay == 0 && dispersion == 0 {
+		t.zeroRoot++
+	}
+}
+
+// stamps names who took T1 to T4 in most exchanges, and how many differ from that.
+func (t *trust) stamps() (kinds string, others int64) {
+	most, total := 0, int64(0)
+	for place, n := range t.sources {
+		total += n
+		if n > t.sources[most] {
+			most = place
+		}
+	}
+	if total == 0 {
+		return "", 0
+	}
+	words := make([]string, 4)
+	for i, place := 3, most; i >= 0; i, place = i-1, place/sourceCount {
+		words[i] = datasets.Source(place % sourceCount).String()
+	}
+	return strings.Join(words, ", "), total - t.sources[most]
+}
+
+// The states of a server, as far as its exchanges tell.
+const (
+	stateGood     = "good"
+	stateDoubtful = "doubtful"
+	stateRefused  = "refused"
+	stateSilent   = "silent"
+)
+
+// strayShare is how many refused replies are put down to the network: one in a hundred.
+const strayShare = 0.01
+
+// state says whether the server is to be believed, in one word, and why not.
+func (t *trust) state(n, refused int64, tai bool) (state, why string) {
+	switch {
+	case n == 0 && refused > 0:
+		return stateRefused, t.why
+	case n == 0:
+		return stateSilent, "no exchange has an offset"
+	case float64(refused) > strayShare*float64(n+refused):
+		return stateDoubtful, fmt.Sprintf("%s of %s replies refused: %s", unit.Count(refused), unit.Count(n+refused), t.why)
+	case tai:
+		return stateDoubtful, "TAI/UTC mismatch?"
+	case t.zeroRoot > 0:
+		return stateDoubtful, "the server claims a root distance of 0, as if it were UTC itself: the bound holds against that server only"
+	}
+	return stateGood, ""
+}
+
+// countsTAI reports whether an offset looks like that of a clock that counts TAI where
+// UTC was expected, or the other way round: close to a whole number of seconds from 30
+// to 40 (37 since 2017).
+func countsTAI(theta float64) bool {
+	const near = 0.05
+	size := math.Abs(theta)
+	return size > 30-near && size < 40+near && math.Abs(size-math.Round(size)) < near
+}
+
+// warnings says what the stamps and the server give to think of.
+func (t *trust) warnings(state, why string) []string {
+	var w []string
+	if kinds, others := t.stamps(); others > 0 {
+		w = append(w, fmt.Sprintf("offset: %s stamps of other kinds than T1 to T4 by %s: their error is another",
+			counted(others, "exchange has", "exchanges have"), kinds))
+	}
+	if state == stateDoubtful || state == stateRefused {
+		w = append(w, fmt.Sprintf("offset: %s: %s", state, why))
+	}
+	return w
+}
