@@ -103,8 +103,7 @@ func (o *OffsetSummary) Add(e *datasets.Exchange) {
 // Summary returns the whole, with order-statistic intervals at level.
 func (o *OffsetSummary) Summary(level float64) Offsets {
 	out := Offsets{N: int64(o.theta.len()), P50: o.theta.quantile(0.5, level), P99Abs: o.abs.quantile(0.99, level), Invalid: o.invalid}
-	median, _ := out.P50.Value.Value()
-	out.State, out.Why = o.trust.state(out.N, o.invalid+o.negative, countsTAI(median))
+	out.State, out.Why = o.trust.state(out.N, o.invalid+o.negative, countsTAI(o.best.Offset))
 	out.Stamps, _ = o.trust.stamps()
 	if o.theta.len() > 0 {
 		out.Best = datasets.Some(o.best)
