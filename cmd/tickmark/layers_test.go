@@ -28,6 +28,7 @@ var layers = map[string]int{
 	"probes/nic":             3,
 	"probes":                 3,
 	"probes/serve":           4,
+	"probes/doctor":          4,
 	"adaptive":               4,
 	"plots":                  5,
 	"plots/page":             6,

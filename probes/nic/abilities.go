@@ -82,13 +82,13 @@ func (a *Abilities) Sentence() string {
 func (a *Abilities) kernelSentence() string {
 	switch {
 	case a.SoftwareTX && a.SoftwareRX:
-		return "the kernel stamps both ways"
+		return "the kernel stamps what leaves and what arrives"
 	case a.SoftwareRX:
-		return "the kernel stamps arrivals only, its driver tells no departures"
+		return "the kernel stamps what arrives, but not what leaves (its driver does not tell)"
 	case a.SoftwareTX:
-		return "the kernel stamps departures only"
+		return "the kernel stamps what leaves, but not what arrives"
 	}
-	return "the kernel stamps nothing either"
+	return "nor does the kernel stamp anything"
 }
 
 // Stamps is the short form for a header: "kernel tx rx; hardware PTP only, /dev/ptp0".

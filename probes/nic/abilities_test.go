@@ -36,44 +36,44 @@ func TestAbilitiesInWords(t *testing.T) {
 	}{
 		{
 			"a virtual cable", kernelBoth, -1, 0, 0, Nothing,
-			"no hardware stamps: the kernel stamps both ways", "kernel tx rx",
+			"no hardware stamps: the kernel stamps what leaves and what arrives", "kernel tx rx",
 		},
 		{
 			"a driver that tells no departures", 1<<3 | 1<<4, -1, 0, 0, Nothing,
-			"no hardware stamps: the kernel stamps arrivals only, its driver tells no departures", "kernel rx",
+			"no hardware stamps: the kernel stamps what arrives, but not what leaves (its driver does not tell)", "kernel rx",
 		},
-		{"nothing at all", 0, -1, 0, 0, Nothing, "no hardware stamps: the kernel stamps nothing either", "none"},
+		{"nothing at all", 0, -1, 0, 0, Nothing, "no hardware stamps: nor does the kernel stamp anything", "none"},
 		{
 			"a device that stamps PTP only", kernelBoth | hardwareAll, 0,
 			mask(TXOff, TXOn), mask(RXNone, RXPTPv1L4Event, RXPTPv2L4Event, RXPTPv2L2Event), PTPOnly,
-			"stamps PTP only: NTP stays kernel (clock /dev/ptp0); the kernel stamps both ways",
+			"stamps PTP only: NTP stays kernel (clock /dev/ptp0); the kernel stamps what leaves and what arrives",
 			"kernel tx rx; hardware PTP only, /dev/ptp0",
 		},
 		{
 			"a device that stamps all", kernelBoth | hardwareAll, 12, mask(TXOff, TXOn), mask(RXNone, RXAll), All,
-			"stamps NTP and PTP in hardware (clock /dev/ptp12); the kernel stamps both ways",
+			"stamps NTP and PTP in hardware (clock /dev/ptp12); the kernel stamps what leaves and what arrives",
 			"kernel tx rx; hardware all packets, /dev/ptp12",
 		},
 		{
 			"a device with an NTP filter", kernelBoth | hardwareAll, 1, mask(TXOff, TXOn), mask(RXNone, RXPTPv2Event, RXNTPAll), NTPAndPTP,
-			"stamps NTP and PTP in hardware (clock /dev/ptp1); the kernel stamps both ways",
+			"stamps NTP and PTP in hardware (clock /dev/ptp1); the kernel stamps what leaves and what arrives",
 			"kernel tx rx; hardware NTP and PTP only, /dev/ptp1",
 		},
 		{
 			"a clock of another namespace", kernelBoth | hardwareAll, -1, mask(TXOn), mask(RXAll), All,
-			"stamps NTP and PTP in hardware (its clock cannot be reached); the kernel stamps both ways",
+			"stamps NTP and PTP in hardware (its clock cannot be reached); the kernel stamps what leaves and what arrives",
 			"kernel tx rx; hardware all packets",
 		},
 		{
 			"a receiver that cannot be switched on", kernelBoth | hardwareAll, 0, mask(TXOff, TXOn), mask(RXNone), Nothing,
-			"no hardware stamps: the kernel stamps both ways", "kernel tx rx",
+			"no hardware stamps: the kernel stamps what leaves and what arrives", "kernel tx rx",
 		},
 		{
 			"departures in hardware only", kernelBoth | 1<<0 | 1<<6, 0, mask(TXOff, TXOn), mask(RXAll), Nothing,
-			"no hardware stamps: the kernel stamps both ways", "kernel tx rx",
+			"no hardware stamps: the kernel stamps what leaves and what arrives", "kernel tx rx",
 		},
 		{"stamps that nobody can report", 1<<1 | 1<<3, -1, 0, 0, Nothing, // no SOF_TIMESTAMPING_SOFTWARE
-			"no hardware stamps: the kernel stamps nothing either", "none"},
+			"no hardware stamps: nor does the kernel stamp anything", "none"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			var a Abilities
