@@ -57,6 +57,11 @@ func (p ntpProbe) check() error {
 	case p.nts && p.version != 4:
 		return errors.New("version 3 has no nts")
 	}
+	return p.checkWords()
+}
+
+// checkWords refuses a choice that is none.
+func (p ntpProbe) checkWords() error {
 	for _, o := range []struct {
 		name, value string
 		words       []string

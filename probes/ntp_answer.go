@@ -26,6 +26,23 @@ type ntpAnswer struct {
 	// departure is T1 as the kernel or the hardware stamped it, if the engine was to
 	// ask for it and there is one.
 	departure datasets.Stamp
+
+	known refid // of the last reply, kept by engines that use an answer again
+}
+
+// refid is a reference id and the words for it.
+type refid struct {
+	id      [4]byte
+	stratum int
+	text    string
+}
+
+// reference returns the reply's reference id in words, which seldom change.
+func (a *ntpAnswer) reference() string {
+	if p := &a.packet; a.known.text == "" || a.known.id != p.ReferenceID || a.known.stratum != p.Stratum {
+		a.known = refid{p.ReferenceID, p.Stratum, p.Refid()}
+	}
+	return a.known.text
 }
 
 // take makes b the reply.

@@ -40,16 +40,16 @@ func (i *interleaving) query() ntpQuery {
 
 // add takes an exchange, with the answer it came from, and hands over those that are
 // complete, in their order.
-func (i *interleaving) add(row datasets.Exchange, a *ntpAnswer, record func(*datasets.Exchange) error) error {
+func (i *interleaving) add(row *datasets.Exchange, a *ntpAnswer, record func(*datasets.Exchange) error) error {
 	if !i.on {
-		return record(&row)
+		return record(row)
 	}
 	open := row.Outcome.Answered()
 	if open {
 		i.settle(a)
 		i.origin = a.packet.Receive
 	}
-	i.waiting = append(i.waiting, incomplete{row, open, a.packet.Receive, a.departure})
+	i.waiting = append(i.waiting, incomplete{*row, open, a.packet.Receive, a.departure})
 	ready := 0
 	for ready < len(i.waiting) && (!i.waiting[ready].open || len(i.waiting)-ready > mostWaiting) {
 		ready++

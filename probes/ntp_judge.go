@@ -25,38 +25,48 @@ const (
 	slewLimit = 500e-6
 )
 
-// exchange returns the attempt as a row without its place in the trace, and the
-// kiss code to obey, if there is one. It is a function of what was sent and received
-// alone. The row of an interleaved reply has no T3 yet: see completed.
-func (a *ntpAnswer) exchange() (row datasets.Exchange, kiss string) {
+// judge makes row the attempt, without its place in the trace, and returns the kiss
+// code to obey, if there is one. It is a function of what was sent and received
+// alone. The row of an interleaved reply has no T3 yet: see interleaving.
+func (a *ntpAnswer) judge(row *datasets.Exchange) (kiss string) {
+	*row = datasets.Exchange{}
 	row.Outcome = a.outcome
 	if row.Outcome != datasets.LostLocal {
 		row.Size = a.size
 	}
 	if row.Outcome != datasets.Replied {
-		return row, ""
+		return ""
 	}
 	row.Elapsed = a.received.mono.Sub(a.sent.mono)
 	row.T1, row.T4 = a.t1, a.t4
 	if at, ok := a.t4.UnixNanos(); ok && a.t4.Source() == datasets.Kernel {
 		row.Stall = max(0, time.Duration(a.received.wall.UnixNano()-at))
 	}
-	a.fill(&row)
-	if row.Why = a.stray(); row.Why == "" && a.packet.Stratum == 0 {
-		row.Outcome, row.Why = datasets.Invalid, fmt.Sprintf("stratum 0 (kiss code %q)", row.Reference)
-		return row, row.Reference
-	}
-	for _, doubt := range []func(*datasets.Exchange) string{a.unlike, a.unsynchronised, a.stepped, contradiction, a.refused} {
-		if row.Why == "" {
-			row.Why = doubt(&row)
-		}
-	}
-	if row.Why != "" {
+	a.fill(row)
+	if row.Why, kiss = a.doubts(row); row.Why != "" {
 		row.Outcome = datasets.Invalid
-		return row, ""
+		return kiss
 	}
 	row.Copies = 1
-	return row, ""
+	return ""
+}
+
+// doubts returns why the reply must not be believed, or "", and its kiss code.
+func (a *ntpAnswer) doubts(row *datasets.Exchange) (why, kiss string) {
+	if why := a.stray(); why != "" {
+		return why, ""
+	}
+	if a.packet.Stratum == 0 {
+		return fmt.Sprintf("stratum 0 (kiss code %q)", row.Reference), row.Reference
+	}
+	for _, doubt := range [...]func(*ntpAnswer, *datasets.Exchange) string{
+		(*ntpAnswer).unlike, (*ntpAnswer).unsynchronised, (*ntpAnswer).stepped, (*ntpAnswer).contradicted, (*ntpAnswer).refused,
+	} {
+		if why := doubt(a, row); why != "" {
+			return why, ""
+		}
+	}
+	return "", ""
 }
 
 // fill takes the reply's fields into the row as they are.
@@ -68,7 +78,7 @@ func (a *ntpAnswer) fill(row *datasets.Exchange) {
 	row.Stratum, row.Leap = datasets.Some(p.Stratum), datasets.Some(p.Leap)
 	row.RootDelay, row.RootDispersion = datasets.Some(p.RootDelay), datasets.Some(p.RootDispersion)
 	row.Precision = datasets.Some(p.Precision)
-	row.Reference = p.Refid()
+	row.Reference = a.reference()
 	row.T2 = a.remote(p.Receive, datasets.User)
 	if !a.interleaved() {
 		row.T3 = a.remote(p.Transmit, datasets.User)
@@ -161,6 +171,8 @@ func (a *ntpAnswer) stepped(row *datasets.Exchange) string {
 	}
 	return ""
 }
+
+func (*ntpAnswer) contradicted(row *datasets.Exchange) string { return contradiction(row) }
 
 // contradiction tells how the stamps of an exchange contradict each other, or "".
 // Which of them lies nobody can say. An exchange that lacks one tells nothing.

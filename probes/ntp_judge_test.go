@@ -40,6 +40,12 @@ func answered(tb testing.TB, change func(*protocol.Packet)) *ntpAnswer {
 	return a
 }
 
+// exchange is the answer as a row.
+func (a *ntpAnswer) exchange() (row datasets.Exchange, kiss string) {
+	kiss = a.judge(&row)
+	return row, kiss
+}
+
 // after is the moment d later, by both clocks.
 func (m moment) after(d time.Duration) moment { return moment{m.wall.Add(d), m.mono.Add(d), m.width} }
 

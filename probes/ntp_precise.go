@@ -142,7 +142,7 @@ func (n *ntpPrecise) trailer() []datasets.Field {
 // answers something else, the first of that is the answer, to be judged as a stray.
 func (n *ntpPrecise) ask(ctx context.Context, q ntpQuery, until time.Time) *ntpAnswer {
 	a := &n.answer
-	*a = ntpAnswer{outcome: datasets.LostLocal}
+	*a = ntpAnswer{outcome: datasets.LostLocal, known: a.known}
 	packet, err := n.compose(ctx, q)
 	if err != nil {
 		a.err, a.sent = err, thisMoment()

@@ -19,9 +19,11 @@ type ntpRun struct {
 	listen   time.Duration
 	deadline datasets.Optional[time.Duration]
 	pace     ntpPace
+	timer    *time.Timer
 	order    interleaving
 
-	lateness    spread // of the attempts that were sent
+	row         datasets.Exchange // of the last attempt
+	lateness    spread            // of the attempts that were sent
 	first, last datasets.Instant
 	unfinished  int64
 	kisses      int64  // RATE
@@ -51,12 +53,12 @@ func (r *ntpRun) record(ctx context.Context, rec Recorder) error {
 			broken = fmt.Errorf("ntp: local address %s: another program took the port between two attempts: %w", r.engine.means().local, a.err)
 			break
 		}
-		row, kiss := r.row(a, due)
-		if err := r.order.add(row, a, record); err != nil {
+		kiss := r.fill(a, due)
+		if err := r.order.add(&r.row, a, record); err != nil {
 			return err
 		}
 		r.obey(kiss)
-		r.pace.done(row.Sent, r.now())
+		r.pace.done(r.row.Sent, r.now())
 	}
 	if err := r.order.flush(record); err != nil {
 		return err
@@ -72,19 +74,24 @@ func (r *ntpRun) wait(ctx context.Context, due datasets.Instant) bool {
 	if left <= 0 {
 		return ctx.Err() == nil
 	}
-	t := time.NewTimer(left)
-	defer t.Stop()
+	if r.timer == nil {
+		r.timer = time.NewTimer(left)
+	} else {
+		r.timer.Reset(left)
+	}
 	select {
 	case <-ctx.Done():
+		r.timer.Stop()
 		return false
-	case <-t.C:
+	case <-r.timer.C:
 		return ctx.Err() == nil
 	}
 }
 
-// row is the attempt as it is recorded, and the kiss code to obey.
-func (r *ntpRun) row(a *ntpAnswer, due datasets.Instant) (datasets.Exchange, string) {
-	e, kiss := a.exchange()
+// fill makes the row of the attempt and returns the kiss code to obey.
+func (r *ntpRun) fill(a *ntpAnswer, due datasets.Instant) (kiss string) {
+	e := &r.row
+	kiss = a.judge(e)
 	e.Seq, e.Call, e.Attempt, e.Inflight = r.pace.made, r.pace.made, 1, 1
 	e.Due, e.Sent, e.Deadline = due, datasets.Instant(a.sent.mono.Sub(r.epoch)), r.deadline
 	switch e.Outcome {
@@ -97,7 +104,7 @@ func (r *ntpRun) row(a *ntpAnswer, due datasets.Instant) (datasets.Exchange, str
 		if r.failure == "" {
 			r.failure = a.err.Error()
 		}
-		return e, ""
+		return ""
 	default: // judged already
 	}
 	if r.lateness.n == 0 {
@@ -105,7 +112,7 @@ func (r *ntpRun) row(a *ntpAnswer, due datasets.Instant) (datasets.Exchange, str
 	}
 	r.lateness.add(e.Sent.Sub(due))
 	r.last = e.Sent
-	return e, kiss
+	return kiss
 }
 
 // obey does what a kiss-o'-death asks for. Codes other than these say only that
