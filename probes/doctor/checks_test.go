@@ -99,7 +99,7 @@ func TestChecks(t *testing.T) {
 			"unsynchronised under a daemon",
 			patient{kernel: func(d *Discipline) { d.Unsynchronised, d.MaxError = true, 16*time.Second }},
 			"kernel clock", Warning,
-			[]string{"although chronyd runs", "ceiling of 16 s", "rtcsync"},
+			[]string{"although chronyd runs; its error", "ceiling of 16 s", "rtcsync"},
 		},
 		{
 			"told nothing for long", patient{kernel: func(d *Discipline) { d.MaxError = 5 * time.Second }}, // 5 s ÷ 500 µs/s
@@ -108,7 +108,7 @@ func TestChecks(t *testing.T) {
 		{"2^32 ns", patient{kernel: func(d *Discipline) { d.EstimatedError = 1 << 32 }}, "kernel clock", Warning, []string{"KVM"}},
 		{"at the limit of its rate", patient{kernel: func(d *Discipline) { d.RatePPM = -500 }}, "kernel clock", Warning, []string{"-500 ppm"}},
 		{"no TAI", patient{kernel: func(d *Discipline) { d.TAI = 0 }}, "TAI offset", Note, []string{"37 s", "utc-offset"}},
-		{"an odd TAI", patient{kernel: func(d *Discipline) { d.TAI = 35 * time.Second }}, "TAI offset", Warning, []string{"35s"}},
+		{"an odd TAI", patient{kernel: func(d *Discipline) { d.TAI = 35 * time.Second }}, "TAI offset", Warning, []string{"35 s"}},
 		{"a leap second tonight", patient{kernel: func(d *Discipline) { d.LeapInsert = true }}, "leap second", Warning, []string{"midnight UTC"}},
 		// Rights.
 		{
@@ -122,9 +122,15 @@ func TestChecks(t *testing.T) {
 		},
 		{
 			"ports are free",
-			patient{files: map[string]string{"proc/self/status": unprivileged, "proc/sys/net/ipv4/ip_unprivileged_port_start": "0\n"}},
+			patient{files: map[string]string{"proc/self/status": unprivileged, "proc/sys/net/ipv4/ip_unprivileged_port_start": "319\n"}},
 			"rights", Note,
 			[]string{"sudo setcap cap_net_raw=ep"},
+		},
+		{
+			"not enough ports are",
+			patient{files: map[string]string{"proc/self/status": unprivileged, "proc/sys/net/ipv4/ip_unprivileged_port_start": "320\n"}},
+			"rights", Note,
+			[]string{"sudo setcap cap_net_bind_service,cap_net_raw=ep"},
 		},
 		{
 			"all but the NIC", patient{files: map[string]string{"proc/self/status": "CapEff:\t0000000000002400\n"}}, // bits 10 and 13
@@ -148,6 +154,12 @@ func TestChecks(t *testing.T) {
 			}}, "real-time", Note, []string{"cpu.rt_runtime_us is 0"},
 		},
 		{"real time switched off", patient{files: map[string]string{"proc/sys/kernel/sched_rt_runtime_us": "0\n"}}, "real-time", Note, []string{"sysctl -w kernel.sched_rt"}},
+		{
+			"daemons that answer to root",
+			patient{files: map[string]string{"proc/self/status": unprivileged}},
+			"daemon sockets", Note,
+			[]string{"chronyd may answer in full to root only", "opencommands"},
+		},
 		// Sockets.
 		{
 			"small buffers",
@@ -204,25 +216,25 @@ func TestChecks(t *testing.T) {
 			"a quota that was spent", patient{files: map[string]string{
 				"sys/fs/cgroup/user.slice/cpu.max":  "60000 100000\n",
 				"sys/fs/cgroup/user.slice/cpu.stat": "usage_usec 5\nnr_periods 100\nnr_throttled 12\nthrottled_usec 3400000\n",
-			}}, "cpu quota", Warning, []string{"60 ms of every 100 ms (0.6 CPUs)", "12 times in 100 periods", "3.4 s of standing still"},
+			}}, "cpu quota", Warning, []string{"60 ms of processor time in every 100 ms, as of 0.6 processors", "spent in 12 of 100 periods", "3.4 s of standing still"},
 		},
 		{
 			"the tightest of several", patient{files: map[string]string{
 				"sys/fs/cgroup/user.slice/cpu.max": "200000 100000\n", "sys/fs/cgroup/user.slice/session.scope/cpu.max": "max 100000\n", "sys/fs/cgroup/cpu.max": "50000 50000\n",
-			}}, "cpu quota", Note, []string{"(1 CPUs)"},
+			}}, "cpu quota", Note, []string{"as of 1 processor"},
 		},
 		{
 			"a quota of version 1 in a container", patient{files: map[string]string{
 				"proc/self/cgroup":                           "3:cpu,cpuacct:/docker/0123\n1:name=systemd:/docker/0123\n",
 				"sys/fs/cgroup/cpu,cpuacct/cpu.cfs_quota_us": "150000\n", "sys/fs/cgroup/cpu,cpuacct/cpu.cfs_period_us": "100000\n",
 				"sys/fs/cgroup/cpu,cpuacct/cpu.stat": "nr_periods 10\nnr_throttled 1\nthrottled_time 50000000\n",
-			}}, "cpu quota", Warning, []string{"150 ms of every 100 ms (1.5 CPUs)", "50 ms of standing still"},
+			}}, "cpu quota", Warning, []string{"150 ms of processor time in every 100 ms, as of 1.5 processors", "50 ms of standing still"},
 		},
 		{
 			"inside a container",
 			patient{files: map[string]string{"proc/2/comm": "", "proc/self/cgroup": "0::/kubepods/x\n", ".dockerenv": " "}},
 			"container", Note,
-			[]string{"/.dockerenv and kubepods in /proc/self/cgroup", "--network host"},
+			[]string{"(/.dockerenv and kubepods in /proc/self/cgroup)", "--network host"},
 		},
 		// Sleep and self-test.
 		{"a laptop that slept", patient{suspend: 90 * time.Minute}, "suspend", Note, []string{"1h30m0s", "systemd-inhibit"}},

@@ -35,7 +35,7 @@ func checkContainer(v *Visit) []Finding {
 	findings := []Finding{v.quotaFinding()}
 	if signs := v.containers(); signs != nil {
 		findings = append(findings, Finding{
-			"container", Note, "this is one, as " + list(signs) + " shows",
+			"container", Note, "this is one (" + list(signs) + ")",
 			"the clock, its daemon and the NIC are the host's: what steers the clock cannot be seen from in here, and a virtual cable lies between this process and the network",
 			"measure clocks on the host, or give the container its network: `--network host`",
 		})
@@ -50,17 +50,21 @@ func (v *Visit) quotaFinding() Finding {
 		return Finding{Subject: subject, State: OK, What: "none"}
 	}
 	f := Finding{
-		subject, Note, fmt.Sprintf("%s of every %s (%.3g CPUs)", seconds(q.time), seconds(q.period), q.cpus()),
+		subject, Note, fmt.Sprintf("%s of processor time in every %s, as of %s", seconds(q.time), seconds(q.period), processors(q.cpus())),
 		"when it is spent, all threads stop until the period ends: a pause of up to " + seconds(q.period) + " that looks like a slow network or a slow peer",
 		"measure without it, or with a larger one (`docker run --cpus`, limits.cpu in Kubernetes)",
 	}
 	if q.throttled > 0 {
 		f.State = Warning
-		f.What += fmt.Sprintf("; spent %s times", unit.Count(q.throttled))
-		if q.periods >= q.throttled {
-			f.What += fmt.Sprintf(" in %s periods", unit.Count(q.periods))
-		}
-		f.What += ", " + seconds(q.stopped) + " of standing still in all"
+		f.What += fmt.Sprintf("; it was spent in %s of %s periods, %s of standing still in all",
+			unit.Count(q.throttled), unit.Count(max(q.periods, q.throttled)), seconds(q.stopped))
 	}
 	return f
+}
+
+func processors(n float64) string {
+	if n == 1 {
+		return "1 processor"
+	}
+	return fmt.Sprintf("%.3g processors", n)
 }

@@ -52,7 +52,13 @@ func rivals(subject, clock string, all []steering) Finding {
 	f := Finding{
 		subject, Problem, fmt.Sprintf("%s all steer %s", names(all), clock),
 		"each takes the other's corrections for errors of the clock and undoes them: offsets measured here swing between the two",
-		"keep one and stop the others, for example `sudo systemctl disable --now systemd-timesyncd`",
+		"keep one; stop the others and disable their services",
+	}
+	switch {
+	case slices.ContainsFunc(all, func(s steering) bool { return s.process.name == "systemd-timesyn" }):
+		f.Do = "keep the other: `sudo systemctl disable --now systemd-timesyncd`"
+	case clock != realtime:
+		f.Do = "decide where this clock gets its time from, the network or the system clock, and stop the other; a ptp4l that only gives time out says so with serverOnly 1"
 	}
 	if len(all) == 2 {
 		f.What = fmt.Sprintf("%s both steer %s", names(all), clock)

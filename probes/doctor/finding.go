@@ -46,6 +46,7 @@ func Checks() []Check {
 		{"kernel clock", checkKernelClock},
 		{"leap smear", checkSmear},
 		{"rights", checkRights},
+		{"daemon sockets", checkDaemonSockets},
 		{"real-time scheduling", checkRealTime},
 		{"sockets", checkSockets},
 		{"cpu speed", checkGovernor},

@@ -68,7 +68,7 @@ func (v *Visit) syncFinding(subject string, d Discipline) Finding {
 	daemon := ""
 	for _, s := range v.steerings() {
 		if s.clock == realtime && !s.rarely {
-			daemon = s.process.name
+			daemon = s.process.full
 		}
 	}
 	switch {
@@ -85,7 +85,7 @@ func (v *Visit) syncFinding(subject string, d Discipline) Finding {
 		}
 	case d.Unsynchronised:
 		return Finding{
-			subject, Warning, "marked as not synchronised" + ceiling(d) + ", although " + daemon + " runs",
+			subject, Warning, "marked as not synchronised, although " + daemon + " runs" + ceiling(d),
 			"either the daemon has found no source it trusts, or it does not tell the kernel: chronyd does so only with the line rtcsync in its configuration",
 			"ask the daemon: `chronyc tracking` or `timedatectl timesync-status` or `ntpq -p`",
 		}
@@ -123,7 +123,7 @@ func taiFinding(d Discipline) Finding {
 		return Finding{Subject: subject, State: OK, What: "TAI − UTC is 37 s"}
 	}
 	return Finding{
-		subject, Warning, fmt.Sprintf("TAI − UTC stands at %s; since 2017 it is 37 s", d.TAI),
+		subject, Warning, fmt.Sprintf("TAI − UTC stands at %s; since 2017 it is 37 s", seconds(d.TAI)),
 		"whoever converts PTP's time with it is off by the difference, unless a leap second has come since",
 		"see the leap second file of the daemon that set it",
 	}

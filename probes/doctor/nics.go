@@ -91,10 +91,10 @@ func (v *Visit) nicFinding(iface string, a *nic.Abilities) Finding {
 		}
 	case nic.PTPOnly:
 		f.Why = "PTP can be measured to some ns here, NTP to about 1 µs: its packets pass the filter of the hardware unstamped"
-		f.Do = "nothing, unless NTP must be better; then a NIC for which `ethtool -T` shows the receive filter all or ntp-all"
+		f.Do = "NTP in hardware needs a NIC for which `ethtool -T` shows the receive filter all or ntp-all"
 	case nic.NTPOnly:
 		f.Why = "NTP can be measured to some ns here, PTP to about 1 µs"
-		f.Do = "nothing, unless PTP must be better; then a NIC for which `ethtool -T` shows a ptpv2 receive filter"
+		f.Do = "PTP in hardware needs a NIC for which `ethtool -T` shows a ptpv2 receive filter"
 	case nic.All, nic.NTPAndPTP:
 		f.State = OK
 	}
@@ -122,7 +122,7 @@ func (v *Visit) switchedOn(iface string, f *Finding) string {
 	if f.Do == "" {
 		f.Do = off
 	} else {
-		f.Do = off + "; else " + f.Do
+		f.Do = off + "; " + f.Do
 	}
 	return "; switched off"
 }

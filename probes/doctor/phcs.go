@@ -75,8 +75,8 @@ func (v *Visit) access(name string, f *Finding) {
 	switch {
 	case errors.Is(err, fs.ErrPermission):
 		f.What += "; this user may not open it"
-		f.Do = fmt.Sprintf("let a group read it: `echo 'SUBSYSTEM==\"ptp\", GROUP=\"clock\", MODE=\"0640\"' | sudo tee /etc/udev/rules.d/60-ptp.rules`, "+
-			"`sudo groupadd -f clock`, `sudo usermod -aG clock $USER`, `sudo udevadm trigger /dev/%s`, then log in anew", name)
+		f.Do = fmt.Sprintf("let a group read it: `sudo groupadd -f clock`, `sudo usermod -aG clock $USER`, "+
+			"`echo 'SUBSYSTEM==\"ptp\", GROUP=\"clock\", MODE=\"0640\"' | sudo tee /etc/udev/rules.d/60-ptp.rules`, `sudo udevadm trigger /dev/%s`, then log in anew", name)
 	case errors.Is(err, fs.ErrNotExist):
 		f.What += "; its device file is missing here"
 		f.Do = fmt.Sprintf("in a container, pass it in: `--device /dev/%s`", name)

@@ -18,10 +18,11 @@ type process struct {
 	pid    int
 	parent int
 	name   string   // as the kernel keeps it, cut at 15 characters
+	full   string   // uncut, if the program's path shows it
 	args   []string // after the program's path
 }
 
-func (p process) String() string { return p.name + " (pid " + strconv.Itoa(p.pid) + ")" }
+func (p process) String() string { return p.full + " (pid " + strconv.Itoa(p.pid) + ")" }
 
 // running returns the processes that can be seen. Those in containers are among them;
 // from inside a container, those of its host are not.
@@ -44,7 +45,7 @@ func (v *Visit) running() []process {
 			continue
 		}
 		if line, ok := v.text(path + "/cmdline"); ok {
-			p.args = arguments(line)
+			p.full, p.args = arguments(line, p.name)
 		}
 		v.processes = append(v.processes, p)
 	}
@@ -63,13 +64,18 @@ func parseStat(pid int, stat string) (process, bool) {
 		return process{}, false
 	}
 	parent, err := strconv.Atoi(words[1])
-	return process{pid: pid, parent: parent, name: stat[open+1 : end]}, err == nil
+	name := stat[open+1 : end]
+	return process{pid: pid, parent: parent, name: name, full: name}, err == nil
 }
 
-// arguments splits /proc/PID/cmdline, where each ends with a zero byte.
-func arguments(cmdline string) []string {
+// arguments splits /proc/PID/cmdline, where each ends with a zero byte, and completes
+// the name of the program from its path.
+func arguments(cmdline, name string) (full string, args []string) {
 	all := strings.Split(strings.TrimRight(cmdline, "\x00"), "\x00")
-	return all[1:]
+	if program := base(all[0]); strings.HasPrefix(program, name) {
+		return program, all[1:]
+	}
+	return name, all[1:]
 }
 
 // holders returns the processes that hold a file open.

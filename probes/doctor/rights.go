@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -90,6 +91,30 @@ func checkRights(v *Visit) []Finding {
 		f.Do = strings.TrimPrefix(f.Do+"; run it as root only for --allow-nic-config", "; ")
 	}
 	return []Finding{f}
+}
+
+// checkDaemonSockets says which daemons answer in full to root only: they tell friend
+// from stranger by who may write to their sockets (chronyc(1), pmc(8)).
+func checkDaemonSockets(v *Visit) []Finding {
+	const subject = "daemon sockets"
+	overrides := capability{bit: 1} // CAP_DAC_OVERRIDE
+	var running []string
+	for _, name := range []string{"chronyd", "ptp4l"} {
+		if slices.ContainsFunc(v.running(), func(p process) bool { return p.name == name }) {
+			running = append(running, name)
+		}
+	}
+	switch {
+	case running == nil:
+		return nil
+	case v.may(overrides):
+		return []Finding{{Subject: subject, State: OK, What: "this user may ask " + list(running)}}
+	}
+	return []Finding{{
+		subject, Note, list(running) + " may answer in full to root only",
+		"`tickmark probe daemon` then gets from chronyd what it tells anybody (its claim and its sources, not its measurements), and from ptp4l nothing unless it has a read-only socket (/run/ptp4lro)",
+		"`sudo tickmark probe daemon`; chronyd tells more to all from 4.7 on with the line opencommands in its configuration",
+	}}
 }
 
 func missingAdmin(admin bool) []string {

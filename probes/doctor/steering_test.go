@@ -95,7 +95,7 @@ func TestTimeDaemons(t *testing.T) {
 	}{
 		{
 			"two on one clock", daemons("chronyd -F 1", "/usr/lib/systemd/systemd-timesyncd"), Problem,
-			[]string{"chronyd (pid 900) and systemd-timesyn (pid 901) both steer CLOCK_REALTIME", "systemctl disable --now"},
+			[]string{"chronyd (pid 900) and systemd-timesyncd (pid 901) both steer CLOCK_REALTIME", "systemctl disable --now"},
 		},
 		{
 			"three", daemons("chronyd", "ntpd", "phc2sys -s eth0"), Problem,
@@ -104,7 +104,7 @@ func TestTimeDaemons(t *testing.T) {
 		{"two that may", daemons("chronyd", "phc2sys -a -r"), Warning, []string{"may steer CLOCK_REALTIME at the same time"}},
 		{
 			"a PHC after the network and after the system clock", daemons("chronyd", "ptp4l -s -i eth0", "phc2sys -s CLOCK_REALTIME -c eth0"), Problem,
-			[]string{"ptp4l (pid 901) and phc2sys (pid 902) both steer /dev/ptp0"},
+			[]string{"ptp4l (pid 901) and phc2sys (pid 902) both steer /dev/ptp0", "serverOnly 1"},
 		},
 		{"each its own", daemons("chronyd", "ptp4l -i eth0"), OK, []string{"chronyd (pid 900) steers the system clock and ptp4l (pid 901) steers /dev/ptp0"}},
 		{"PTP only", daemons("ptp4l -s -i eth0"), Warning, []string{"no program that steers the system clock", "ptp4l (pid 900) steers /dev/ptp0 only", "phc2sys"}},
