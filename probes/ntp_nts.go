@@ -29,6 +29,7 @@ type ntsSession struct {
 	timeout time.Duration
 
 	keys       *ntske.HandshakeResult
+	to, from   nts.AEAD // of what we send and receive
 	cookies    [][]byte
 	id         [32]byte // of the request under way
 	handshakes int64
@@ -93,6 +94,12 @@ func (s *ntsSession) handshake(ctx context.Context) error {
 		return fmt.Errorf("nts: handshake with %s: %w", s.server, err)
 	}
 	s.keys, s.cookies = keys, keys.Cookies
+	if s.to, err = ntsAEAD(keys.AEAD, keys.C2S); err == nil {
+		s.from, err = ntsAEAD(keys.AEAD, keys.S2C)
+	}
+	if err != nil {
+		return err
+	}
 	s.handshakes++
 	if len(s.cookies) == 0 {
 		return fmt.Errorf("nts: handshake with %s: it gave no cookies", s.server)
@@ -115,10 +122,7 @@ func (s *ntsSession) protect(ctx context.Context, request *wire.NTP) ([]byte, er
 	if err := base.UnmarshalBinary(request.AppendTo(nil)); err != nil {
 		return nil, fmt.Errorf("nts: %w", err)
 	}
-	return nts.BuildNTSRequest(base, nts.RequestParams{
-		AEAD: protocol.AEADAlgorithm(s.keys.AEAD), C2S: s.keys.C2S, Cookie: cookie, UniqueID: s.id[:],
-		Placeholders: max(0, fullStore-1-len(s.cookies)),
-	})
+	return ntsRequest(base, s.to, s.id[:], cookie, max(0, fullStore-1-len(s.cookies)))
 }
 
 // open says why the reply is not authentic, and takes its cookies if it is. A server
@@ -131,7 +135,7 @@ func (s *ntsSession) open(reply []byte, p *wire.NTP) error {
 		}
 		return nil // judged as a kiss
 	}
-	_, cookies, err := nts.VerifyNTSResponse(reply, protocol.AEADAlgorithm(s.keys.AEAD), s.keys.S2C, s.id[:])
+	cookies, err := ntsReply(reply, s.from, s.id[:])
 	if err != nil {
 		return err
 	}
