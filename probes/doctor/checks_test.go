@@ -273,9 +273,9 @@ func TestWhatAHostCanStamp(t *testing.T) {
 	second := allPackets()
 	second.PHC, second.RX = datasets.Some(1), []nic.Filter{nic.RXPTPv2L2Event}
 	for want, host := range map[string]patient{
-		"in hardware (all packets on eth0 and PTP only on eth1) and in the kernel": {
-			nics:  map[string]nic.Abilities{"eth0": allPackets(), "eth1": second},
-			files: map[string]string{"sys/class/net/eth1/type": "1\n", "sys/class/net/eth1/device/vendor": "0x8086\n"},
+		"in hardware (all packets on eth0; PTP only on eth1 and eth2) and in the kernel": {
+			nics:  map[string]nic.Abilities{"eth0": allPackets(), "eth1": second, "eth2": second},
+			files: map[string]string{"sys/class/net/eth1/device/vendor": "0x8086\n", "sys/class/net/eth2/device/vendor": "0x8086\n"},
 		},
 		"in the kernel, to about 1 µs; none of its interfaces stamps in hardware": {nics: map[string]nic.Abilities{"eth0": kernelOnly("eth0", "e1000")}},
 		"only in the program":    {nics: map[string]nic.Abilities{"eth0": {}}},

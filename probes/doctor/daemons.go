@@ -58,7 +58,7 @@ func rivals(subject, clock string, all []steering) Finding {
 	case slices.ContainsFunc(all, func(s steering) bool { return s.process.name == "systemd-timesyn" }):
 		f.Do = "keep the other: `sudo systemctl disable --now systemd-timesyncd`"
 	case clock != realtime:
-		f.Do = "decide where this clock gets its time from, the network or the system clock, and stop the other; a ptp4l that only gives time out says so with serverOnly 1"
+		f.Do = "decide where this clock gets its time from, the network or the system clock, and stop the other; a ptp4l that only gives time out says so with serverOnly 1 (masterOnly before version 4)"
 	}
 	if len(all) == 2 {
 		f.What = fmt.Sprintf("%s both steer %s", names(all), clock)

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/tickmark/tickmark/probes/netlab"
 )
@@ -62,25 +63,33 @@ func TestChronydThatOnlyMeasures(t *testing.T) {
 	lab := netlab.New(t)
 	dir := t.TempDir()
 	conf := filepath.Join(dir, "chrony.conf")
-	check(t, os.WriteFile(conf, []byte("local stratum 3\ncmdport 0\nbindcmdaddress /\npidfile "+dir+"/pid\n"), 0o644))
+	check(t, os.WriteFile(conf, []byte("local stratum 3\nallow 10.77.0.0/24\ncmdport 0\nbindcmdaddress /\npidfile "+dir+"/pid\n"), 0o644))
 	ended := lab.Server.Start(t, "chronyd", "-d", "-x", "-u", "root", "-f", conf)
-	for {
-		v := &Visit{Host: ThisHost(), unread: map[string]int{}}
-		at := slices.IndexFunc(v.running(), func(p process) bool { return p.name == "chronyd" && slices.Contains(p.args, conf) })
-		if at < 0 {
-			select {
-			case <-ended:
-				t.Fatal("chronyd ended at once")
-			default:
-				continue // it is being started
-			}
-		}
-		p := v.processes[at]
-		if slices.ContainsFunc(v.steerings(), func(s steering) bool { return s.process.pid == p.pid }) {
-			t.Errorf("%s %q is said to steer a clock", p, p.args)
-		}
-		return
+	v, p := waitForProcess(t, ended, "chronyd", conf)
+	if slices.ContainsFunc(v.steerings(), func(s steering) bool { return s.process.pid == p.pid }) {
+		t.Errorf("%s %q is said to steer a clock", p, p.args)
 	}
+}
+
+// waitForProcess returns a visit that has seen the process of this name and argument.
+func waitForProcess(t *testing.T, ended <-chan struct{}, name, arg string) (*Visit, process) {
+	t.Helper()
+	every := time.NewTicker(10 * time.Millisecond)
+	defer every.Stop()
+	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); {
+		v := &Visit{Host: ThisHost(), unread: map[string]int{}}
+		at := slices.IndexFunc(v.running(), func(p process) bool { return p.name == name && slices.Contains(p.args, arg) })
+		if at >= 0 {
+			return v, v.processes[at]
+		}
+		select {
+		case <-ended:
+			t.Fatalf("%s ended at once", name)
+		case <-every.C:
+		}
+	}
+	t.Fatalf("%s did not come up", name)
+	return nil, process{}
 }
 
 // TestOnlyReads: asking the kernel how its clock is steered changes nothing of it.

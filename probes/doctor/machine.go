@@ -27,7 +27,7 @@ func (v *Visit) virtualMachine() string {
 		{strings.Contains(vendor, "innotek") || product == "VirtualBox", "VirtualBox"},
 		{strings.Contains(vendor, "Microsoft") && (guest || product == "Virtual Machine"), "Hyper-V"},
 		{kind == "xen", "Xen"},
-		{vendor == "QEMU" || product == "KVM" || strings.Contains(tree, "linux,kvm"), "KVM"},
+		{vendor == "QEMU" || product == "KVM" || strings.Contains(tree, "linux,kvm"), "QEMU or KVM"},
 		{guest && slices.Contains(strings.Fields(sources), "kvm-clock"), "KVM"},
 		{guest, "a hypervisor of unknown kind"},
 	} {

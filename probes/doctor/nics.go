@@ -152,11 +152,16 @@ func virtualNICs(by map[string][]string) []Finding {
 
 // stampSentence says what packets can be stamped by on this host.
 func (v *Visit) stampSentence() string {
-	var hardware, kernel, none []string
+	var scopes []nic.Scope
+	hardware := map[nic.Scope][]string{}
+	var kernel, none []string
 	for _, s := range v.stamps {
-		switch {
-		case s.able.Hardware() != nic.Nothing:
-			hardware = append(hardware, fmt.Sprintf("%s on %s", s.able.Hardware(), s.iface))
+		switch scope := s.able.Hardware(); {
+		case scope != nic.Nothing:
+			if hardware[scope] == nil {
+				scopes = append(scopes, scope)
+			}
+			hardware[scope] = append(hardware[scope], s.iface)
 		case s.able.SoftwareRX:
 			kernel = append(kernel, s.iface)
 		default:
@@ -164,8 +169,12 @@ func (v *Visit) stampSentence() string {
 		}
 	}
 	switch {
-	case hardware != nil:
-		return "This host can stamp in hardware (" + list(hardware) + ") and in the kernel."
+	case scopes != nil:
+		var words []string
+		for _, scope := range scopes {
+			words = append(words, string(scope)+" on "+list(hardware[scope]))
+		}
+		return "This host can stamp in hardware (" + strings.Join(words, "; ") + ") and in the kernel."
 	case kernel != nil:
 		return "This host can stamp packets in the kernel, to about 1 µs; none of its interfaces stamps in hardware."
 	case none != nil:

@@ -74,9 +74,14 @@ func (a *Abilities) Sentence() string {
 		return "no hardware stamps: " + a.kernelSentence()
 	}
 	if device, ok := a.Device(); ok {
-		return hardware + " (clock " + device + "); " + a.kernelSentence()
+		hardware += " (clock " + device + ")"
+	} else {
+		hardware += " (its clock cannot be reached)"
 	}
-	return hardware + " (its clock cannot be reached); " + a.kernelSentence()
+	if a.SoftwareTX && a.SoftwareRX {
+		return hardware
+	}
+	return hardware + "; " + a.kernelSentence()
 }
 
 func (a *Abilities) kernelSentence() string {

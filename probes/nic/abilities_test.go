@@ -46,27 +46,32 @@ func TestAbilitiesInWords(t *testing.T) {
 		{
 			"a device that stamps PTP only", kernelBoth | hardwareAll, 0,
 			mask(TXOff, TXOn), mask(RXNone, RXPTPv1L4Event, RXPTPv2L4Event, RXPTPv2L2Event), PTPOnly,
-			"stamps PTP only: NTP stays kernel (clock /dev/ptp0); the kernel stamps what leaves and what arrives",
+			"stamps PTP only: NTP stays kernel (clock /dev/ptp0)",
 			"kernel tx rx; hardware PTP only, /dev/ptp0",
 		},
 		{
 			"a device that stamps all", kernelBoth | hardwareAll, 12, mask(TXOff, TXOn), mask(RXNone, RXAll), All,
-			"stamps NTP and PTP in hardware (clock /dev/ptp12); the kernel stamps what leaves and what arrives",
+			"stamps NTP and PTP in hardware (clock /dev/ptp12)",
 			"kernel tx rx; hardware all packets, /dev/ptp12",
 		},
 		{
 			"a device with an NTP filter", kernelBoth | hardwareAll, 1, mask(TXOff, TXOn), mask(RXNone, RXPTPv2Event, RXNTPAll), NTPAndPTP,
-			"stamps NTP and PTP in hardware (clock /dev/ptp1); the kernel stamps what leaves and what arrives",
+			"stamps NTP and PTP in hardware (clock /dev/ptp1)",
 			"kernel tx rx; hardware NTP and PTP only, /dev/ptp1",
 		},
 		{
 			"a clock of another namespace", kernelBoth | hardwareAll, -1, mask(TXOn), mask(RXAll), All,
-			"stamps NTP and PTP in hardware (its clock cannot be reached); the kernel stamps what leaves and what arrives",
+			"stamps NTP and PTP in hardware (its clock cannot be reached)",
 			"kernel tx rx; hardware all packets",
 		},
 		{
 			"a receiver that cannot be switched on", kernelBoth | hardwareAll, 0, mask(TXOff, TXOn), mask(RXNone), Nothing,
 			"no hardware stamps: the kernel stamps what leaves and what arrives", "kernel tx rx",
+		},
+		{
+			"hardware beside a driver that tells no departures", 1<<3 | 1<<4 | hardwareAll, 0, mask(TXOff, TXOn), mask(RXAll), All,
+			"stamps NTP and PTP in hardware (clock /dev/ptp0); the kernel stamps what arrives, but not what leaves (its driver does not tell)",
+			"kernel rx; hardware all packets, /dev/ptp0",
 		},
 		{
 			"departures in hardware only", kernelBoth | 1<<0 | 1<<6, 0, mask(TXOff, TXOn), mask(RXAll), Nothing,
