@@ -17,7 +17,7 @@ type capability struct {
 // The rights that probes make use of. CAP_SYS_TIME is not among them: tickmark never
 // adjusts a clock.
 func bindPorts() capability {
-	return capability{10, "cap_net_bind_service", "PTP servers cannot be asked (they answer to ports 319 and 320)"}
+	return capability{10, "cap_net_bind_service", "PTP servers that answer to ports 319 and 320 only, as ptp4l does, cannot be asked"}
 }
 
 func rawPackets() capability {
