@@ -17,10 +17,10 @@ import (
 func FuzzCapture(f *testing.F) {
 	frame := ethernet(0x8100, join(be16(1), be16(0x0800), ipv4(client4, server4, []byte("payload"))))
 	f.Add(ethernetPcap(record{seconds: 1, frame: frame}, record{part: 1 << 31, frame: ethernet(0x88f7, frame)}))
-	f.Add(pcap(big, micros, 113, record{frame: frame}))
-	f.Add(pcap(little, micros, 276, record{frame: frame}))
-	f.Add(join(section(big), description(big, 1, option(big, 9, []byte{0x8a})), packetBlock(big, 0, 7, frame), section(little), description(little, 1, nil), packetBlock(little, 0, 9, frame)))
-	f.Add(pcap(little, nanos, 101, record{frame: ipv6(client6, server6, 0, join(17, 0, make([]byte, 6), udp(client6, server6, []byte("x"))))}))
+	f.Add(pcap(bigEndian, micros, 113, record{frame: frame}))
+	f.Add(pcap(littleEndian, micros, 276, record{frame: frame}))
+	f.Add(join(section(bigEndian), description(bigEndian, 1, option(bigEndian, 9, []byte{0x8a})), packetBlock(bigEndian, 0, 7, frame), section(littleEndian), description(littleEndian, 1, nil), packetBlock(littleEndian, 0, 9, frame)))
+	f.Add(pcap(littleEndian, nanos, 101, record{frame: ipv6(client6, server6, 0, join(17, 0, make([]byte, 6), udp(client6, server6, []byte("x"))))}))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		all, counts, err := readCapture(bytes.NewReader(b))
 		slowly, again, errAgain := readCapture(iotest.OneByteReader(bytes.NewReader(b)))
@@ -61,7 +61,7 @@ func FuzzCaptureTimes(f *testing.F) {
 	f.Fuzz(func(t *testing.T, seconds, part uint32, units uint64, resolution uint8, payload []byte) {
 		payload = payload[:min(len(payload), 1400)]
 		frame := ipv4(client4, server4, payload)
-		got, _, err := readCapture(bytes.NewReader(pcap(little, nanos, 101, record{seconds: seconds, part: part, frame: frame})))
+		got, _, err := readCapture(bytes.NewReader(pcap(littleEndian, nanos, 101, record{seconds: seconds, part: part, frame: frame})))
 		if err != nil || len(got) != 1 || !slices.Equal(got[0].Payload, payload) {
 			t.Fatal(got, err)
 		}
@@ -71,7 +71,7 @@ func FuzzCaptureTimes(f *testing.F) {
 		// Two neighbouring units are in order, and no farther apart than a unit and the
 		// nanosecond that is rounded.
 		units = max(units, 1) - 1
-		file := join(section(big), description(big, 101, option(big, 9, []byte{resolution})), packetBlock(big, 0, units, frame), packetBlock(big, 0, units+1, frame))
+		file := join(section(bigEndian), description(bigEndian, 101, option(bigEndian, 9, []byte{resolution})), packetBlock(bigEndian, 0, units, frame), packetBlock(bigEndian, 0, units+1, frame))
 		got, _, err = readCapture(bytes.NewReader(file))
 		if err != nil || len(got) != 2 || got[1].Stamped && !got[0].Stamped {
 			t.Fatal(got, err)

@@ -264,7 +264,7 @@ func TestCutOffCapture(t *testing.T) {
 		ends  []int // after the header, and after each packet
 	}{
 		"pcap":   {ethernetPcap(record{seconds: 1, frame: frame}, record{seconds: 2, frame: frame}), []int{24, 24 + 16 + len(frame), 24 + 2*(16+len(frame))}},
-		"pcapng": {join(section(little), description(little, 1, nil), packetBlock(little, 0, 1, frame), packetBlock(little, 0, 2, frame)), []int{28, 48, 48 + 32 + 52, 48 + 2*(32+52)}},
+		"pcapng": {join(section(littleEndian), description(littleEndian, 1, nil), packetBlock(littleEndian, 0, 1, frame), packetBlock(littleEndian, 0, 2, frame)), []int{28, 48, 48 + 32 + 52, 48 + 2*(32+52)}},
 	} {
 		all, _, err := readCapture(bytes.NewReader(c.whole))
 		if err != nil || len(all) != 2 || len(c.whole) != c.ends[len(c.ends)-1] {
@@ -300,7 +300,7 @@ func TestCaptureErrors(t *testing.T) {
 	binary.LittleEndian.PutUint32(huge[24+8:], 1<<31)
 	version := slices.Clone(good)
 	version[6] = 2
-	ng := join(section(little), description(little, 1, nil))
+	ng := join(section(littleEndian), description(littleEndian, 1, nil))
 	for name, c := range map[string]struct {
 		b    []byte
 		want string
@@ -311,14 +311,14 @@ func TestCaptureErrors(t *testing.T) {
 		"a record of 2 GiB":     {huge, "capture: byte 24: a record of 2147483648 bytes: the file is damaged here or before"},
 		"cut off":               {good[:50], "capture: byte 24: unexpected EOF: the capture is cut off after 26 bytes of a record of 59"},
 		"byte order":            {join("\n\r\r\n\x1c\x00\x00\x00", "\x00\x00\x00\x00"), `capture: byte 0: pcapng: byte order "00000000": want 1a2b3c4d`},
-		"a block of 8 bytes":    {join(ng, block(little, 6, nil)[:4], "\x08\x00\x00\x00", "1234"), "capture: byte 48: a block of 8 bytes: the file is damaged here or before"},
+		"a block of 8 bytes":    {join(ng, block(littleEndian, 6, nil)[:4], "\x08\x00\x00\x00", "1234"), "capture: byte 48: a block of 8 bytes: the file is damaged here or before"},
 		"a block of 13 bytes":   {join(ng, "\x06\x00\x00\x00\x0d\x00\x00\x00", "12345"), "capture: byte 48: a block of 13 bytes: the file is damaged here or before"},
 		"lengths that differ":   {join(ng, "\x06\x00\x00\x00\x0c\x00\x00\x00\x10\x00\x00\x00"), "capture: byte 48: a block of 12 bytes ends as one of 16: the file is damaged here"},
-		"no such interface":     {join(ng, packetBlock(little, 1, 0, frame)), "capture: byte 48: a packet of interface 1: the section has described 1"},
-		"no interface at all":   {join(section(little), block(little, 3, make([]byte, 8))), "capture: byte 28: a packet of interface 0: the section has described none"},
-		"a frame of 99 bytes":   {join(ng, block(little, 6, join(make([]byte, 12), "\x63\x00\x00\x00", make([]byte, 8)))), "capture: byte 48: a block is too short for its type: the file is damaged here"},
-		"an option of 99 bytes": {join(section(little), description(little, 1, []byte{2, 0, 99, 0})), "capture: byte 28: a block is too short for its type: the file is damaged here"},
-		"version of a section":  {block(little, 0x0a0d0d0a, join("\x4d\x3c\x2b\x1a\x02\x00\x00\x00", make([]byte, 8))), "capture: byte 0: pcapng version 2.0: want 1"},
+		"no such interface":     {join(ng, packetBlock(littleEndian, 1, 0, frame)), "capture: byte 48: a packet of interface 1: the section has described 1"},
+		"no interface at all":   {join(section(littleEndian), block(littleEndian, 3, make([]byte, 8))), "capture: byte 28: a packet of interface 0: the section has described none"},
+		"a frame of 99 bytes":   {join(ng, block(littleEndian, 6, join(make([]byte, 12), "\x63\x00\x00\x00", make([]byte, 8)))), "capture: byte 48: a block is too short for its type: the file is damaged here"},
+		"an option of 99 bytes": {join(section(littleEndian), description(littleEndian, 1, []byte{2, 0, 99, 0})), "capture: byte 28: a block is too short for its type: the file is damaged here"},
+		"version of a section":  {block(littleEndian, 0x0a0d0d0a, join("\x4d\x3c\x2b\x1a\x02\x00\x00\x00", make([]byte, 8))), "capture: byte 0: pcapng version 2.0: want 1"},
 	} {
 		if _, _, err := readCapture(bytes.NewReader(c.b)); err == nil || err.Error() != c.want {
 			t.Errorf("%s: %v\nwant %s", name, err, c.want)

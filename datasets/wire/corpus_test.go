@@ -2,8 +2,11 @@ package wire_test
 
 import (
 	"bufio"
+	"encoding/json"
 	"fmt"
+	"io"
 	"math"
+	"math/big"
 	"net"
 	"os"
 	"path/filepath"
@@ -262,5 +265,173 @@ func TestCorpusCounts(t *testing.T) {
 		if counts.Frames != want || counts.Malformed+counts.UnknownLink+counts.Unstamped > 0 {
 			t.Errorf("%s: %+v, want %d packets", name, counts, want)
 		}
+	}
+}
+
+// Requests and replies of Zeek's captures as its logs have them: mode 3 or 1, and of
+// each the line of mode 4 or 2 with its xmt as org.
+func TestCorpusNTPPairs(t *testing.T) {
+	for name, want := range map[string]wire.NTPCounts{
+		"zeek/ntp.pcap":            {Requests: 16, Replies: 16, Answered: 16, Basic: 16},
+		"zeek/ntp2.pcap":           {Requests: 17, Replies: 17, Answered: 17, Basic: 17},
+		"zeek/NTP_sync.pcap":       {Requests: 30, Replies: 15, Answered: 15, Basic: 15, Unanswered: 15}, // peers: each reply asks again
+		"zeek/misordered-ntp.pcap": {Requests: 1, Replies: 1, Answered: 1, Basic: 1},
+		"leapsecond/ntp_2P.pcap":   {Requests: 224, Replies: 215, Answered: 215, Basic: 215, Unanswered: 9}, // counted by another program
+	} {
+		got, _ := packets(t, "pcap-ntp/"+name)
+		var lines []string
+		pairs := wire.NTPPairs{Emit: func(x *wire.NTPExchange) {
+			delay := (x.T4.UnixNanos - x.T1.UnixNanos) - (x.T3.UnixNanos - x.T2.UnixNanos)
+			lines = append(lines, fmt.Sprintf("%v %v", x.Server, time.Duration(delay).Round(time.Millisecond)))
+			if misordered := name == "zeek/misordered-ntp.pcap"; (delay < 0) != misordered || delay > 2e9 {
+				t.Errorf("%s: %v: a delay of %v", name, x.Server, time.Duration(delay))
+			}
+		}}
+		for _, p := range got {
+			if n, err := wire.DecodeNTP(p.Payload); err == nil && (p.Src.Port() == 123 || p.Dst.Port() == 123) {
+				pairs.Add(&p, &n)
+			}
+		}
+		pairs.Close()
+		if diff := cmp.Diff(want, pairs.Counts()); diff != "" {
+			t.Errorf("%s: %s\n%s", name, diff, strings.Join(lines, "\n"))
+		}
+	}
+}
+
+// The pairs of ptp_ethernet.pcap are found a second time in tcpdump's text: by port
+// identity and number, times as they are printed.
+func TestCorpusPTPPairs(t *testing.T) {
+	var got []string
+	counts := corpusPTPPairs(t, "pcap-ptp/ptp_ethernet.pcap", func(x *wire.PTPExchange) {
+		if x.Kind == wire.OneWay {
+			got = append(got, fmt.Sprintf("%x-%d %d: %d", uint64(x.Server.Clock), x.Server.Port, x.Sequence, x.T4.UnixNanos-x.T3.UnixNanos))
+		}
+	})
+	syncs := map[string]int64{}
+	var want []string
+	for _, line := range lines(t, "pcap-ptp/ptp_ethernet.expected") {
+		value := func(after, until string) string {
+			_, rest, _ := strings.Cut(line, after)
+			v, _, _ := strings.Cut(rest, until)
+			return v
+		}
+		key := fmt.Sprintf("%s-%s %s", value("clock identity: 0x", ","), value("port id: ", ","), value("seq id: ", ","))
+		f := strings.Fields(line)
+		at := utc(t, f[1]+"T"+f[2]+"Z")
+		switch {
+		case strings.Contains(line, "msg type: sync msg"):
+			syncs[key] = at
+		case strings.Contains(line, "msg type: follow up msg"):
+			told, err := strconv.ParseInt(strings.Replace(value("preciseOriginTimeStamp: ", " "), ".", "", 1), 10, 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want = append(want, fmt.Sprintf("%s: %d", key, syncs[key]-told))
+		}
+	}
+	if diff := cmp.Diff(want, got); diff != "" || len(got) < 50 {
+		t.Errorf("%d pairs: %s", len(got), diff)
+	}
+	if counts.OneWay != len(want) || counts.SyncWithoutFollowUp != len(syncs)-len(want) || counts.FollowUpWithoutSync+counts.Repeated+counts.Unset > 0 {
+		t.Errorf("%+v, want %d Syncs, %d pairs", counts, len(syncs), len(want))
+	}
+	// tcpdump's texts of the other two: one delay is measured before the first Sync in both.
+	for name, want := range map[string]string{
+		"pcap-ptp/ptp.pcap":             "one-way 1516736650034751783 1516736650034745000 0s 36s",
+		"pcap-ptp/ptp_corrections.pcap": "one-way 1665510783681548698 1665510746682034000 105.045µs 0s",
+	} {
+		var got string
+		counts := corpusPTPPairs(t, name, func(x *wire.PTPExchange) {
+			correction, _ := x.CorrectionBack.Duration()
+			got += fmt.Sprint(x.Kind, " ", x.T3.UnixNanos, " ", x.T4.UnixNanos, " ", correction, " ", x.Announcement.UTCOffset)
+		})
+		if got != want || counts.OneWay != 1 || counts.DelayWithoutSync != 1 {
+			t.Errorf("%s: %s, want %s; %+v", name, got, want, counts)
+		}
+	}
+}
+
+func corpusPTPPairs(t *testing.T, name string, emit func(*wire.PTPExchange)) wire.PTPCounts {
+	t.Helper()
+	all, _ := packets(t, name)
+	pairs := wire.PTPPairs{Emit: emit}
+	for _, p := range all {
+		m, err := wire.DecodePTP(p.Payload)
+		if err != nil {
+			t.Fatal(err)
+		}
+		pairs.Add(&p, &m)
+	}
+	pairs.Close()
+	return pairs.Counts()
+}
+
+// The author's d (delay) and t (θ) of each message, from float64: differences of 1e-6 s
+// are his. The first T1 of each burst is 1970, which is near enough to be told from era
+// 1, and its θ is 26 years.
+func TestCorpusNTPTimestamps(t *testing.T) {
+	data, err := io.ReadAll(corpus(t, "ntp-timestamps/ntp-client-lan/metrics.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all map[string]struct {
+		OriginateTimestamp, RxTimestamp, TxTimestamp, DestinationTimestamp json.Number
+		D, T                                                               float64
+	}
+	if err := json.Unmarshal(data, &all); err != nil || len(all) != 120 {
+		t.Fatal(len(all), err)
+	}
+	now := utc(t, "2022-03-12T00:00:00Z")
+	for id, m := range all {
+		at := func(text json.Number) int64 { return ntpTime(t, text.String()).UnixNanos(now) }
+		t1, t2, t3, t4 := at(m.OriginateTimestamp), at(m.RxTimestamp), at(m.TxTimestamp), at(m.DestinationTimestamp)
+		theta, delta := float64((t2-t1)+(t3-t4))/2e9, float64((t4-t1)-(t3-t2))/1e9
+		if math.Abs(theta-m.T) > 1e-6 || math.Abs(delta-m.D) > 1e-6 {
+			t.Errorf("%s: θ %f, δ %f; want %f, %f", id, theta, delta, m.T, m.D)
+		}
+	}
+}
+
+// ntpTime reads seconds of era 0 with decimals.
+func ntpTime(t *testing.T, text string) wire.NTPTime {
+	t.Helper()
+	r, ok := new(big.Rat).SetString(text)
+	if !ok {
+		t.Fatalf("%q is no number", text)
+	}
+	r.Mul(r, big.NewRat(1<<32, 1))
+	n := new(big.Int).Quo(r.Num(), r.Denom())
+	return wire.NTPTime(n.Uint64())
+}
+
+// phi of each line is ((t2−t1)+(t3−t4))/2 in the author's float64: 0.21 µs at most, which
+// float64 has for its last digits there.
+func TestCorpusFourStamps(t *testing.T) {
+	n := 0
+	for _, line := range lines(t, "ntp-timestamps/t1t2t3t4-crlf.csv") {
+		f := strings.Split(strings.TrimSpace(line), ",")
+		if len(f) != 5 {
+			continue
+		}
+		var at [4]int64
+		for i, text := range f[:4] {
+			unix, err := strconv.ParseInt(strings.Replace(text, ".", "", 1), 10, 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			at[i] = wire.NTPTimeOf(unix).UnixNanos(unix) // there and back is the same
+			if at[i] != unix {
+				t.Fatalf("%s is read back as %d", text, at[i])
+			}
+		}
+		phi, err := strconv.ParseFloat(f[4], 64)
+		if got := float64((at[1]-at[0])+(at[2]-at[3])) / 2e9; err != nil || math.Abs(got-phi) > 2.2e-7 {
+			t.Errorf("line %q: %.9f", line, got)
+		}
+		n++
+	}
+	if n != 1528 {
+		t.Errorf("%d lines, want 1528", n)
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-var little, big binary.AppendByteOrder = binary.LittleEndian, binary.BigEndian
+var littleEndian, bigEndian binary.AppendByteOrder = binary.LittleEndian, binary.BigEndian
 
 func block(order binary.AppendByteOrder, kind uint32, body []byte) []byte {
 	for len(body)%4 != 0 {
@@ -84,7 +84,7 @@ func TestPcapngTimes(t *testing.T) {
 		{"too late by its offset", 9, math.MaxInt64, 1, 0, false},
 		{"too early by its offset", 9, math.MinInt64, 1, 0, false},
 	} {
-		for _, order := range []binary.AppendByteOrder{little, big} {
+		for _, order := range []binary.AppendByteOrder{littleEndian, bigEndian} {
 			var options []byte
 			if c.resolution >= 0 {
 				options = option(order, 9, []byte{byte(c.resolution)})
@@ -107,14 +107,14 @@ func TestPcapngTimes(t *testing.T) {
 // Sections begin anew: byte order, interfaces, resolution. Interfaces are counted on.
 func TestPcapngSections(t *testing.T) {
 	frame, old := ipv4(client4, server4, []byte("x")), ethernet(0x0800, ipv4(client4, server4, []byte("x")))
-	simple := block(little, 3, join(little.AppendUint32(nil, uint32(len(frame))), frame))
-	oldPacket := block(big, 2, join(be16(1), be16(0), big.AppendUint32(nil, 0), big.AppendUint32(nil, 7),
-		big.AppendUint32(nil, uint32(len(old))), big.AppendUint32(nil, uint32(len(old))), old))
+	simple := block(littleEndian, 3, join(littleEndian.AppendUint32(nil, uint32(len(frame))), frame))
+	oldPacket := block(bigEndian, 2, join(be16(1), be16(0), bigEndian.AppendUint32(nil, 0), bigEndian.AppendUint32(nil, 7),
+		bigEndian.AppendUint32(nil, uint32(len(old))), bigEndian.AppendUint32(nil, uint32(len(old))), old))
 	file := join(
-		section(little), description(little, 101, option(little, 2, []byte("lo"))), block(little, 4, []byte("names")),
-		packetBlock(little, 0, 1, frame), block(little, 10, make([]byte, 1<<19)), simple,
-		section(big), description(big, 101, nil), description(big, 1, join(option(big, 2, []byte("eth0")), option(big, 9, []byte{9}), option(big, 0, nil))),
-		oldPacket, packetBlock(big, 0, 2, frame))
+		section(littleEndian), description(littleEndian, 101, option(littleEndian, 2, []byte("lo"))), block(littleEndian, 4, []byte("names")),
+		packetBlock(littleEndian, 0, 1, frame), block(littleEndian, 10, make([]byte, 1<<19)), simple,
+		section(bigEndian), description(bigEndian, 101, nil), description(bigEndian, 1, join(option(bigEndian, 2, []byte("eth0")), option(bigEndian, 9, []byte{9}), option(bigEndian, 0, nil))),
+		oldPacket, packetBlock(bigEndian, 0, 2, frame))
 	got, counts, err := readCapture(bytes.NewReader(file))
 	if err != nil {
 		t.Fatal(err)

@@ -51,6 +51,16 @@ func (c Correction) Duration() (time.Duration, bool) {
 	return time.Duration(ns), true
 }
 
+// plus returns c + d; too big stays so.
+func (c Correction) plus(d Correction) Correction {
+	sum := c + d
+	overflow := (sum > c) != (d > 0)
+	if c == noCorrection || d == noCorrection || overflow {
+		return noCorrection
+	}
+	return sum
+}
+
 // ClockID is a clock identity, an EUI-64.
 type ClockID uint64
 
