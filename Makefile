@@ -2,7 +2,7 @@
 MODULE    := $(shell go list -m)
 GOLANGCI  := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 SHELL     := /bin/bash
-export PATH := $(CURDIR)/bin/tools/usr/sbin:$(PATH):/usr/sbin:/sbin
+export PATH := $(CURDIR)/bin/tools/usr/sbin:$(CURDIR)/bin/tools/usr/bin:$(PATH):/usr/sbin:/sbin
 FUZZTIME  ?= 10s
 BENCH     ?= .
 COUNT     ?= 1
@@ -28,7 +28,8 @@ test: need ## everything that must hold; installs the servers it tests against, 
 	|| { grep -v '^=== \|--- PASS' bin/test.log | tail -n 400; exit 1; }
 
 need:
-	@.ci/need 'chronyd:chrony!' ip:iproute2 ethtool:ethtool
+	@.ci/need 'chronyd:chrony!' 'ptp4l:linuxptp!' 'ntpd:ntpsec!' 'ntpdig:ntpsec-ntpdig!' \
+	  'lib/python3/dist-packages/ntp:python3-ntp!' 'lib/*/faketime/libfaketime.so.1:libfaketime!' ip:iproute2 ethtool:ethtool
 
 lint: ## golangci-lint, as configured in .golangci.yml
 	go run $(GOLANGCI) run ./...
