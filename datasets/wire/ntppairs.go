@@ -88,6 +88,7 @@ type ntpEarly struct {
 }
 
 type ntpReplied struct {
+	client    netip.AddrPort
 	t1, t4    Stamp
 	ambiguous bool
 	open      bool // only the next reply tells when it left
@@ -173,7 +174,7 @@ func (p *NTPPairs) ask(key ntpKey, n *NTP, now int64) {
 		return
 	}
 	a.transmit, a.several, a.mixed = n.Transmit, true, a.mixed || a.origin != n.Origin
-	if r := p.replied.find(key.of(a.arrival), now); r != nil {
+	if r := p.replied.find(key.arrived(a.arrival), now); r != nil {
 		r.ambiguous = true
 	}
 }
@@ -248,13 +249,13 @@ func (p *NTPPairs) basic(key ntpKey, r *ntpRequest, t4 Stamp, n *NTP) {
 		return
 	}
 	p.counts.Basic++
-	p.emit(key, ntpReplied{t1: r.t1, t4: t4}, n.Receive, n, false)
+	p.emit(key, ntpReplied{client: key.client, t1: r.t1, t4: t4}, n.Receive, n, false)
 }
 
 // interleaved completes the exchange before: its arrival at the server is named by
 // the request, its departure by the reply.
 func (p *NTPPairs) interleaved(key ntpKey, r *ntpRequest, mixed bool, t4 Stamp, n *NTP) {
-	if before := p.replied.find(key.of(r.origin), t4.UnixNanos); before != nil && !before.closed {
+	if before := p.replied.find(key.arrived(r.origin), t4.UnixNanos); before != nil && !before.closed {
 		before.open, before.closed = false, true
 		if mixed || before.ambiguous {
 			p.counts.Ambiguous++
@@ -268,7 +269,8 @@ func (p *NTPPairs) interleaved(key ntpKey, r *ntpRequest, mixed bool, t4 Stamp, 
 
 // remember keeps an exchange until an interleaved reply tells its departure.
 func (p *NTPPairs) remember(key ntpKey, r *ntpRequest, t4 Stamp, n *NTP, open bool) {
-	key = key.of(n.Receive)
+	client := key.client
+	key = key.arrived(n.Receive)
 	if n.Receive.IsZero() {
 		return
 	}
@@ -276,7 +278,7 @@ func (p *NTPPairs) remember(key ntpKey, r *ntpRequest, t4 Stamp, n *NTP, open bo
 		same.ambiguous = true
 		return
 	}
-	*p.replied.add(key, t4.UnixNanos) = ntpReplied{t1: r.t1, t4: t4, ambiguous: r.ambiguous, open: open}
+	*p.replied.add(key, t4.UnixNanos) = ntpReplied{client: client, t1: r.t1, t4: t4, ambiguous: r.ambiguous, open: open}
 }
 
 func (p *NTPPairs) emit(key ntpKey, x ntpReplied, arrival NTPTime, n *NTP, interleaved bool) {
@@ -285,7 +287,7 @@ func (p *NTPPairs) emit(key ntpKey, x ntpReplied, arrival NTPTime, n *NTP, inter
 		near = x.t1
 	}
 	p.out = NTPExchange{
-		Client: key.client, Server: key.server, Interface: key.at, T1: x.t1, T4: x.t4,
+		Client: x.client, Server: key.server, Interface: key.at, T1: x.t1, T4: x.t4,
 		T2: arrival.stamp(near), T3: n.Transmit.stamp(near), Interleaved: interleaved, Reply: *n,
 	}
 	p.out.Reply.Fields, p.out.Reply.MAC, p.out.Reply.Rest = nil, nil, nil
@@ -294,6 +296,13 @@ func (p *NTPPairs) emit(key ntpKey, x ntpReplied, arrival NTPTime, n *NTP, inter
 
 func (k ntpKey) of(stamp NTPTime) ntpKey {
 	k.stamp = stamp
+	return k
+}
+
+// arrived is the key of an exchange by its arrival at the server. The next request
+// goes back to it from another port: chrony takes a new one for each.
+func (k ntpKey) arrived(stamp NTPTime) ntpKey {
+	k.stamp, k.client = stamp, netip.AddrPortFrom(k.client.Addr(), 0)
 	return k
 }
 

@@ -44,6 +44,9 @@ func (s seen) with(change func(*seen)) seen {
 	return s
 }
 
+func other(s *seen)   { s.Src = netip.AddrPortFrom(s.Src.Addr(), 40001) }
+func toOther(s *seen) { s.Dst = netip.AddrPortFrom(s.Dst.Addr(), 40001) }
+
 // pairNTP returns the exchanges, in times after the epoch, and the counts.
 func pairNTP(packets ...seen) ([]string, wire.NTPCounts) {
 	var got []string
@@ -69,8 +72,6 @@ func pairNTP(packets ...seen) ([]string, wire.NTPCounts) {
 
 func TestNTPPairs(t *testing.T) {
 	noTransmit := func(s *seen) { s.Transmit = 0 }
-	other := func(s *seen) { s.Src = netip.AddrPortFrom(s.Src.Addr(), 40001) }
-	toOther := func(s *seen) { s.Dst = netip.AddrPortFrom(s.Dst.Addr(), 40001) }
 	otherInterface := func(s *seen) { s.Interface = 1 }
 	unstamped := func(s *seen) { s.Stamped, s.UnixNanos = false, 0 }
 	mode := func(m int) func(*seen) { return func(s *seen) { s.Mode = m } }
@@ -163,6 +164,15 @@ func TestNTPPairsInterleaved(t *testing.T) {
 			wire.NTPCounts{Requests: 3, Replies: 3, Basic: 1, Interleaved: 2, Answered: 3, Unfinished: 1},
 		},
 		{
+			"a port for each request", // as chrony has it
+			[]seen{
+				ask(10, 1), tell(40, 1, 20, 29),
+				interleaved(110, 41, 101, 20).with(other), tell(140, 41, 120, 30).with(toOther),
+			},
+			[]string{"40000 10 20 29 40", "40000 10 20 30 40 interleaved"},
+			wire.NTPCounts{Requests: 2, Replies: 2, Basic: 1, Interleaved: 1, Answered: 2, Unfinished: 1},
+		},
+		{
 			"one is lost behind the capture", // the client goes back to the first again
 			[]seen{
 				ask(10, 1), tell(40, 1, 20, 29),
@@ -245,6 +255,7 @@ type ntpWorld struct {
 }
 
 type ntpTruth struct {
+	client           netip.AddrPort
 	t1, t4           []int64 // of the copies that passed the capture
 	byUser, byKernel int64   // T3
 }
@@ -271,6 +282,7 @@ func (w *ntpWorld) pass(s seen, how byte) []int64 {
 
 func (w *ntpWorld) exchange(how, there, back, fate byte) {
 	q := ask(0, w.tick(1))
+	q.Src = netip.AddrPortFrom(q.Src.Addr(), 40000+uint16(how>>3))
 	wantsInterleaved := how&1 != 0 && w.last != nil
 	if wantsInterleaved {
 		q.Origin, q.Receive = w.last.Receive, wire.NTPTimeOf(w.last.UnixNanos+7)^1<<63 // no transmit stamp is like it
@@ -284,6 +296,7 @@ func (w *ntpWorld) exchange(how, there, back, fate byte) {
 	}
 	t2 := epoch + w.tick(50)
 	r := tell(0, 0, t2-epoch, 0)
+	r.Dst = q.Src
 	user, kernel := epoch+w.tick(10), epoch+w.tick(5)
 	r.Origin, r.Transmit = q.Transmit, wire.NTPTimeOf(user)
 	if before, ok := w.left[q.Origin]; ok && wantsInterleaved {
@@ -291,7 +304,7 @@ func (w *ntpWorld) exchange(how, there, back, fate byte) {
 	}
 	w.left[r.Receive] = wire.NTPTimeOf(kernel)
 	t4 := w.pass(r, back)
-	w.truth[t2] = ntpTruth{t1, t4, user, kernel}
+	w.truth[t2] = ntpTruth{q.Src, t1, t4, user, kernel}
 	if fate&1 == 0 && len(t4) > 0 {
 		r.UnixNanos = t4[0]
 		w.last = &r
@@ -319,7 +332,7 @@ func FuzzNTPPairs(f *testing.F) {
 			if x.Interleaved {
 				t3 = truth.byKernel
 			}
-			if !ok || !slices.Contains(truth.t1, x.T1.UnixNanos) || !slices.Contains(truth.t4, x.T4.UnixNanos) || x.T3.UnixNanos != t3 {
+			if !ok || x.Client != truth.client || !slices.Contains(truth.t1, x.T1.UnixNanos) || !slices.Contains(truth.t4, x.T4.UnixNanos) || x.T3.UnixNanos != t3 {
 				t.Fatalf("%+v is not of %+v", *x, truth)
 			}
 		}}
