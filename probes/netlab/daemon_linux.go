@@ -17,7 +17,7 @@ type Daemon struct {
 // newDaemon makes the folder, which daemons that care want closed to others.
 func newDaemon(tb testing.TB) *Daemon {
 	tb.Helper()
-	dir, err := os.MkdirTemp("", "tm")
+	dir, err := os.MkdirTemp("", "tm") //nolint:usetesting // a socket's path must be shorter than that of tb.TempDir
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -27,6 +28,13 @@ type Pair struct {
 type Namespace struct {
 	Name, Interface string
 	Addr            netip.Addr
+	env             []string
+}
+
+// With returns the namespace whose servers are started with more in their environment.
+func (n Namespace) With(env ...string) Namespace {
+	n.env = append(slices.Clone(n.env), env...)
+	return n
 }
 
 // New lays the cable and removes it when the test ends.
@@ -38,8 +46,8 @@ func New(tb testing.TB) *Pair {
 	}
 	unique := "tm-" + strings.ToLower(rand.Text()[:8])
 	p := &Pair{
-		Server: Namespace{unique + "s", "vs", netip.MustParseAddr("10.77.0.1")},
-		Client: Namespace{unique + "c", "vc", netip.MustParseAddr("10.77.0.2")},
+		Server: Namespace{Name: unique + "s", Interface: "vs", Addr: netip.MustParseAddr("10.77.0.1")},
+		Client: Namespace{Name: unique + "c", Interface: "vc", Addr: netip.MustParseAddr("10.77.0.2")},
 	}
 	for _, n := range []Namespace{p.Server, p.Client} {
 		if out, err := exec.Command(ip, "netns", "add", n.Name).CombinedOutput(); err != nil {
@@ -68,13 +76,25 @@ func Need(tb testing.TB, command string) string {
 	if path, err := exec.LookPath(command); err == nil {
 		return path
 	}
-	for _, dir := range []string{"/usr/sbin", "/sbin", "/usr/local/sbin"} {
+	for _, dir := range append(unpacked(), "/usr/sbin", "/sbin", "/usr/local/sbin") {
 		if path, err := exec.LookPath(filepath.Join(dir, command)); err == nil {
 			return path
 		}
 	}
 	tb.Skipf("needs the command %s, which is not there", command)
 	return ""
+}
+
+// unpacked is where `make need` puts servers that must not be installed.
+func unpacked() []string {
+	dir, err := os.Getwd()
+	for err == nil && dir != "/" {
+		if tools := filepath.Join(dir, "bin/tools/usr"); exists(tools) {
+			return []string{filepath.Join(tools, "sbin"), filepath.Join(tools, "bin")}
+		}
+		dir = filepath.Dir(dir)
+	}
+	return nil
 }
 
 // Do runs f with every socket that its own goroutine makes inside the namespace;
@@ -110,6 +130,9 @@ func (n Namespace) Start(tb testing.TB, command string, args ...string) <-chan s
 	var output bytes.Buffer // read only after the command has ended
 	c := exec.Command(ip, append([]string{"netns", "exec", n.Name, Need(tb, command)}, args...)...)
 	c.Stdout, c.Stderr = &output, &output
+	if n.env != nil {
+		c.Args = append([]string{c.Args[0], "netns", "exec", n.Name, Need(tb, "env")}, append(slices.Clone(n.env), c.Args[4:]...)...)
+	}
 	c.WaitDelay = time.Second // for a child of it that outlives it
 	// Should the test process be killed, its servers die with it.
 	c.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
