@@ -26,6 +26,7 @@ var layers = map[string]int{
 	"analysis":               3,
 	"probes/stamp":           3,
 	"probes/nic":             3,
+	"probes/daemon":          3,
 	"probes":                 3,
 	"probes/serve":           4,
 	"probes/doctor":          4,
