@@ -317,6 +317,7 @@ func TestCaptureErrors(t *testing.T) {
 		"no such interface":     {join(ng, packetBlock(littleEndian, 1, 0, frame)), "capture: byte 48: a packet of interface 1: the section has described 1"},
 		"no interface at all":   {join(section(littleEndian), block(littleEndian, 3, make([]byte, 8))), "capture: byte 28: a packet of interface 0: the section has described none"},
 		"a frame of 99 bytes":   {join(ng, block(littleEndian, 6, join(make([]byte, 12), "\x63\x00\x00\x00", make([]byte, 8)))), "capture: byte 48: a block is too short for its type: the file is damaged here"},
+		"a frame of 8 in 4":     {join(ng, block(littleEndian, 6, join(make([]byte, 12), "\x08\x00\x00\x00", make([]byte, 8)))), "capture: byte 48: a block is too short for its type: the file is damaged here"},
 		"an option of 99 bytes": {join(section(littleEndian), description(littleEndian, 1, []byte{2, 0, 99, 0})), "capture: byte 28: a block is too short for its type: the file is damaged here"},
 		"version of a section":  {block(littleEndian, 0x0a0d0d0a, join("\x4d\x3c\x2b\x1a\x02\x00\x00\x00", make([]byte, 8))), "capture: byte 0: pcapng version 2.0: want 1"},
 	} {

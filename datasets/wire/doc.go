@@ -8,8 +8,8 @@
 //     UDP datagrams and PTP in Ethernet, with the time the capture stamped. A time that
 //     can be none is absent, not guessed, and a capture that is cut off gives what is
 //     whole and then the byte where it is not.
-//  2. [DecodeNTP] and [DecodePTP] read a payload. Neither allocates, copies or panics,
-//     and what they refuse has no time stamps in it.
+//  2. [DecodeNTP] and [DecodePTP] read a payload, without allocation if there are stamps
+//     in it. They do not panic, and what they refuse has no stamps.
 //  3. [NTPPairs] and [PTPPairs] put together what belongs together, however the network
 //     lost, copied and misordered it, and emit an exchange as soon as it is whole. What
 //     lacks its other half, or could have two, is not emitted but counted. No stamp is

@@ -38,6 +38,6 @@ func Example() {
 }
 
 func onEthernet(s seen) record {
-	frame := ethernet(0x0800, ipv4(s.Src, s.Dst, s.NTP.AppendTo(nil)))
+	frame := ethernet(0x0800, ipv4(s.Src, s.Dst, s.AppendTo(nil)))
 	return record{seconds: uint32(s.UnixNanos / 1e9), part: uint32(s.UnixNanos % 1e9), frame: frame}
 }

@@ -181,6 +181,7 @@ func TestNTPTrailer(t *testing.T) {
 		{"a length of no four bytes", 4, []byte{1, 4, 0, 6, 0, 0}, nil, 0, 6},
 		{"one byte", 4, []byte{1}, nil, 0, 1},
 		{"version 3, Windows", 3, key(72), nil, 72, 0},
+		{"version 3, DES", 3, key(12), nil, 12, 0},
 		{"version 3, a field is none", 3, field(0x0104, 28), nil, 28, 0},
 		{"version 3, too short", 3, key(8), nil, 0, 8},
 	} {

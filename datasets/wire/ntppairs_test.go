@@ -44,8 +44,9 @@ func (s seen) with(change func(*seen)) seen {
 	return s
 }
 
-func other(s *seen)   { s.Src = netip.AddrPortFrom(s.Src.Addr(), 40001) }
-func toOther(s *seen) { s.Dst = netip.AddrPortFrom(s.Dst.Addr(), 40001) }
+func unstamped(s *seen) { s.Stamped, s.UnixNanos = false, 0 }
+func other(s *seen)     { s.Src = netip.AddrPortFrom(s.Src.Addr(), 40001) }
+func toOther(s *seen)   { s.Dst = netip.AddrPortFrom(s.Dst.Addr(), 40001) }
 
 // pairNTP returns the exchanges, in times after the epoch, and the counts.
 func pairNTP(packets ...seen) ([]string, wire.NTPCounts) {
@@ -73,7 +74,6 @@ func pairNTP(packets ...seen) ([]string, wire.NTPCounts) {
 func TestNTPPairs(t *testing.T) {
 	noTransmit := func(s *seen) { s.Transmit = 0 }
 	otherInterface := func(s *seen) { s.Interface = 1 }
-	unstamped := func(s *seen) { s.Stamped, s.UnixNanos = false, 0 }
 	mode := func(m int) func(*seen) { return func(s *seen) { s.Mode = m } }
 	n := func(c wire.NTPCounts) wire.NTPCounts { return c }
 	for _, c := range []struct {
@@ -192,6 +192,26 @@ func TestNTPPairsInterleaved(t *testing.T) {
 			wire.NTPCounts{Requests: 4, Replies: 3, Basic: 2, Answered: 3, Unanswered: 1, Ambiguous: 1, Unfinished: 1},
 		},
 		{
+			"two requests that go back to one exchange", // its departure is sure, but not what the reply answers
+			[]seen{
+				ask(10, 1), tell(40, 1, 20, 29),
+				interleaved(110, 41, 101, 20), interleaved(111, 41, 102, 20), tell(140, 41, 120, 30),
+				interleaved(210, 141, 201, 120), tell(240, 141, 220, 130),
+			},
+			[]string{"40000 10 20 29 40", "40000 10 20 30 40 interleaved"},
+			wire.NTPCounts{Requests: 4, Replies: 3, Basic: 1, Interleaved: 1, Answered: 3, Unanswered: 1, Ambiguous: 1, Unfinished: 1},
+		},
+		{
+			"the second of them comes behind the reply",
+			[]seen{
+				ask(10, 1), tell(40, 1, 20, 29),
+				interleaved(110, 41, 101, 20), tell(140, 41, 120, 30), interleaved(111, 41, 102, 20),
+				interleaved(210, 141, 201, 120), tell(240, 141, 220, 130),
+			},
+			[]string{"40000 10 20 29 40", "40000 10 20 30 40 interleaved"},
+			wire.NTPCounts{Requests: 4, Replies: 3, Basic: 1, Interleaved: 1, Answered: 3, Unanswered: 1, Ambiguous: 1, Unfinished: 1},
+		},
+		{
 			"the capture begins late",
 			[]seen{interleaved(110, 41, 101, 20), tell(140, 41, 120, 30)},
 			nil,
@@ -217,8 +237,9 @@ func TestNTPPairsInterleaved(t *testing.T) {
 // In 2040 the server's stamps are in era 1, and near the capture's.
 func TestNTPPairsPast2036(t *testing.T) {
 	late := utc(t, "2040-06-01T00:00:00Z") - epoch
-	got, _ := pairNTP(ask(late, late+1), tell(late+3, late+1, late+1, late+2))
-	want := []string{fmt.Sprintf("40000 %d %d %d %d", late, late+1, late+2, late+3)}
+	q, r := ask(late, late+1), tell(late+3, late+1, late+1, late+2)
+	got, _ := pairNTP(q, r, ask(late+4, late+5).with(unstamped), tell(late+6, late+5, late+5, late+6).with(unstamped))
+	want := []string{fmt.Sprintf("40000 %d %d %d %d", late, late+1, late+2, late+3), fmt.Sprintf("40000 - %d %d -", late+5, late+6)}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}

@@ -202,7 +202,7 @@ func (c *Capture) takeSimple(p *Packet, b []byte) bool {
 func (i *ngInterface) unixNanos(units uint64) (int64, bool) {
 	const most = math.MaxInt64 / second
 	ns, ok := i.nanos(units)
-	if !ok || ns > math.MaxInt64 || i.seconds > most || i.seconds < -2*most {
+	if !ok || ns > math.MaxInt64 || i.seconds > most {
 		return 0, false
 	}
 	whole, part := int64(ns)/second+i.seconds, int64(ns)%second

@@ -9,6 +9,7 @@ import (
 
 	"github.com/facebook/time/ptp/protocol"
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/tickmark/tickmark/datasets/wire"
 )
@@ -119,6 +120,24 @@ func TestPTPIsDecodedAsItWasEncoded(t *testing.T) {
 			if diff := cmp.Diff(*want, got); diff != "" {
 				t.Errorf("%v %s: %s", kind, name, diff)
 			}
+		}
+	}
+}
+
+// Ten bytes of a Pdelay_Req and the targets of two others lie where other types have
+// an identity and a stamp.
+func TestPTPLeavesReservedBytes(t *testing.T) {
+	for _, kind := range []wire.PTPType{wire.PdelayReq, wire.Signaling, wire.Management} {
+		b := encodePTP(t, somePTP(kind))
+		for i := 44; i < len(b); i++ {
+			b[i] = 0xff
+		}
+		if kind != wire.PdelayReq {
+			copy(b[34:44], "0123456789")
+		}
+		m, err := wire.DecodePTP(b)
+		if diff := cmp.Diff(somePTP(kind), &m, cmpopts.EquateEmpty()); err != nil || diff != "" {
+			t.Errorf("%v: %v %s", kind, err, diff)
 		}
 	}
 }

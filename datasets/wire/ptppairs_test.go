@@ -205,6 +205,12 @@ func TestPTPPairs(t *testing.T) {
 			wire.PTPCounts{Messages: 6, Repeated: 2, Ambiguous: 2},
 		},
 		{
+			"one request twice", // when did the one leave that was answered?
+			[]heard{sync(7, 30), follow(7, 31, 20), req(9, 40), req(9, 8e6), resp(9, 9e6, 50), preq(5, 1e7), preq(5, 2e7), presp(5, 3e7, 0)},
+			[]string{"one-way 7: 1 - - 20 30 −0 −0"},
+			wire.PTPCounts{Messages: 8, OneWay: 1, Repeated: 2, Ambiguous: 2},
+		},
+		{
 			"halves",
 			[]heard{sync(7, 30), follow(8, 31, 20), req(9, 40), resp(10, 60, 50), say(wire.Sync, master(1), 11, 70, 60), follow(11, 80, 60)},
 			[]string{"one-way 11: 1 - - 60 70 −0 −0"},
