@@ -20,6 +20,7 @@ func AgreementTables(summaries ...*Summary) []report.Table {
 		tables = []report.Table{agreementTable()}
 	}
 	return append(tables, gather(summaries, []tableOf{
+		{rateTable(), (*Summary).rateRows},
 		{budgetTable(), (*Summary).budgetRows},
 		{claimTable(), (*Summary).claimRows},
 		{clockTable(), (*Summary).clockRows},
@@ -125,6 +126,21 @@ func (s *Summary) agreementRows() [][]any {
 		stamps = o.Stamps
 	}
 	return [][]any{append(row, o.Invalid, stamps, o.State)}
+}
+
+func rateTable() report.Table {
+	t := report.Table{Name: "rate", Caption: "How fast θ grows: positive when the local clock loses; of endpoints the limits are hard", Columns: []report.Column{
+		{Name: "target"}, {Name: "method"},
+	}}
+	return withColumns(withColumns(t, intervalColumns("ppm", "ppm")...), report.Column{Name: "n", Unit: "count"})
+}
+
+func (s *Summary) rateRows() [][]any {
+	var rows [][]any
+	for _, slope := range s.Slopes {
+		rows = append(rows, append(appendInterval([]any{s.path(), slope.Method}, slope.Interval), slope.N))
+	}
+	return rows
 }
 
 // path is the target, and which of several flows to it.

@@ -16,6 +16,7 @@ type Summary struct {
 	Header   *datasets.Header
 	Trips    *TripSummary // rtt and exchange traces
 	Offsets  *Offsets     // exchange traces
+	Slopes   []Slope      // exchange traces: the rate of θ by each method
 	Pauses   *Pauses
 	Clocks   *Clocks
 	Claims   *Claims
@@ -74,16 +75,19 @@ func (s *Summary) readTrips(rows datasets.Stream) (finish func()) {
 func (s *Summary) readExchanges(rows datasets.Stream) (finish func()) {
 	trips := newTrips(s.Header)
 	offsets := NewOffsetSummary(s.Header)
+	var rate RateSummary
 	var e datasets.Exchange
 	for rows.Next(&e) {
 		trips.Add(&e.Sample)
 		trips.Latencies.Add(&e.Sample)
 		offsets.Add(&e)
+		rate.Add(&e)
 	}
 	return func() {
 		s.setTrips(trips)
 		o := offsets.Summary(Level)
 		s.Offsets = &o
+		s.Slopes = rate.Slopes(Level)
 		s.Warnings = append(s.Warnings, o.Warnings...)
 	}
 }

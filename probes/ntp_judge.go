@@ -159,15 +159,28 @@ func (a *ntpAnswer) unsynchronised(row *datasets.Exchange) string {
 
 // stepped tells how our own clocks contradict each other, or "".
 func (a *ntpAnswer) stepped(row *datasets.Exchange) string {
-	limit := stepFloor + time.Duration(slewLimit*float64(row.Elapsed)) + a.sent.width + a.received.width
-	// Both readings are pairs of the two clocks, so that a pause of ours between the
-	// arrival and the read, which T4−T1 does not contain, is not taken for a step.
-	if step := a.received.wall.Sub(a.sent.wall) - row.Elapsed; step.Abs() > limit {
-		return fmt.Sprintf("the local clock stepped by %v within the exchange", step)
+	if why := stepBetween(a.sent, a.received); why != "" {
+		return why
 	}
 	at, ok := row.T4.UnixNanos()
-	if early := time.Duration(at - a.received.wall.UnixNano()); ok && row.T4.Source() == datasets.Kernel && early > limit {
+	early := time.Duration(at - a.received.wall.UnixNano())
+	if ok && row.T4.Source() == datasets.Kernel && early > stepLimit(a.sent, a.received) {
 		return fmt.Sprintf("the kernel stamped its arrival %v after it was read", early)
+	}
+	return ""
+}
+
+// stepLimit is how far the clocks may have moved apart between two moments.
+func stepLimit(from, to moment) time.Duration {
+	return stepFloor + time.Duration(slewLimit*float64(to.mono.Sub(from.mono))) + from.width + to.width
+}
+
+// stepBetween tells by how much the wall clock stepped between two moments, or "".
+// Both are pairs of the two clocks, so that a pause of ours between the arrival and
+// the read, which T4−T1 does not contain, is not taken for a step.
+func stepBetween(from, to moment) string {
+	if step := to.wall.Sub(from.wall) - to.mono.Sub(from.mono); step.Abs() > stepLimit(from, to) {
+		return fmt.Sprintf("the local clock stepped by %v within the exchange", step)
 	}
 	return ""
 }

@@ -3,8 +3,8 @@ package netlab
 import "testing"
 
 // Ntpd runs ntpsec's ntpd with the local clock as its reference, and without the
-// capability to set one. It calls itself synchronised after some seconds; its limit of 20 requests at a time is
-// lifted.
+// capability to set one. It calls itself synchronised after some seconds; its
+// limit of 20 requests at a time is lifted.
 func Ntpd(tb testing.TB, n Namespace, lines string) *Daemon {
 	tb.Helper()
 	Need(tb, "setpriv")

@@ -96,7 +96,8 @@ func (r *relay) carry(c *net.UDPConn, delay time.Duration, send func([]byte, net
 // wait returns at due: it sleeps, and spins in the end.
 func wait(due time.Time) {
 	if left := time.Until(due) - spinFor; left > 0 {
-		_ = unix.Nanosleep(&unix.Timespec{Sec: int64(left / time.Second), Nsec: int64(left % time.Second)}, nil)
+		nap := unix.NsecToTimespec(int64(left))
+		_ = unix.Nanosleep(&nap, nil)
 	}
 	for time.Now().Before(due) {
 	}
