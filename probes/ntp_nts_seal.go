@@ -87,6 +87,11 @@ func ntsReply(reply []byte, cipher nts.AEAD, id []byte) (cookies [][]byte, err e
 	if err != nil {
 		return nil, fmt.Errorf("nts: the reply is not authentic: %w", err)
 	}
+	return ntsCookies(inside)
+}
+
+// ntsCookies are those that were sent encrypted.
+func ntsCookies(inside []byte) (cookies [][]byte, err error) {
 	fields, err := protocol.ParseExtensionFields(inside)
 	if err != nil {
 		return nil, fmt.Errorf("nts: %w", err)
