@@ -21,6 +21,9 @@ func FuzzCapture(f *testing.F) {
 	f.Add(pcap(littleEndian, micros, 276, record{frame: frame}))
 	f.Add(join(section(bigEndian), description(bigEndian, 1, option(bigEndian, 9, []byte{0x8a})), packetBlock(bigEndian, 0, 7, frame), section(littleEndian), description(littleEndian, 1, nil), packetBlock(littleEndian, 0, 9, frame)))
 	f.Add(pcap(littleEndian, nanos, 101, record{frame: ipv6(client6, server6, 0, join(17, 0, make([]byte, 6), udp(client6, server6, []byte("x"))))}))
+	q, r := ask(10, 1), tell(40, 1, 20, 30)
+	f.Add(ethernetPcap(onEthernet(q), onEthernet(r)))
+	f.Add(ethernetPcap(record{frame: ethernet(0x88f7, encodePTP(f, somePTP(wire.Sync)))}))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		all, counts, err := readCapture(bytes.NewReader(b))
 		slowly, again, errAgain := readCapture(iotest.OneByteReader(bytes.NewReader(b)))
@@ -28,6 +31,7 @@ func FuzzCapture(f *testing.F) {
 			t.Fatalf("byte by byte: %s\n%+v, %+v\n%v, %v", diff, counts, again, err, errAgain)
 		}
 		checkCounts(t, all, counts)
+		pairAll(t, all)
 		for _, n := range []int{len(b) / 3, len(b) / 2, len(b) - 1} {
 			if n < 0 {
 				continue
@@ -41,6 +45,35 @@ func FuzzCapture(f *testing.F) {
 			}
 		}
 	})
+}
+
+// pairAll takes each packet for NTP and for PTP: who answers is who was asked, and what
+// the capture stamped are times of it.
+func pairAll(t *testing.T, all []wire.Packet) {
+	t.Helper()
+	captured := map[int64]bool{}
+	ntp := wire.NTPPairs{Emit: func(x *wire.NTPExchange) {
+		if x.T1.Set && !captured[x.T1.UnixNanos] || x.T4.Set && !captured[x.T4.UnixNanos] || !x.Client.IsValid() && x.Server.IsValid() {
+			t.Fatalf("%+v", *x)
+		}
+	}}
+	ptp := wire.PTPPairs{Emit: func(x *wire.PTPExchange) {
+		if x.T1.Set && !captured[x.T1.UnixNanos] || !captured[x.T4.UnixNanos] {
+			t.Fatalf("%+v", *x)
+		}
+	}}
+	for i := range all {
+		p := &all[i]
+		captured[p.UnixNanos] = true
+		if n, err := wire.DecodeNTP(p.Payload); err == nil {
+			ntp.Add(p, &n)
+		}
+		if m, err := wire.DecodePTP(p.Payload); err == nil {
+			ptp.Add(p, &m)
+		}
+	}
+	ntp.Close()
+	ptp.Close()
 }
 
 func checkCounts(t *testing.T, all []wire.Packet, n wire.CaptureCounts) {
