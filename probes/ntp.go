@@ -136,6 +136,8 @@ func (p ntpProbe) header(target string, m ntpMeans, epoch time.Time, s schedule,
 	h.Set(datasets.KeyStamps, m.stamps())
 	h.Set("local-clock", m.clock)
 	setFacts(h, append(pathFacts(m.remote.Addr()), m.facts...)...)
-	h.SetDuration(datasets.KeyPrecision, clockPrecision())
+	if m.t4 != datasets.Hardware { // of a NIC's stamps nothing is known
+		h.SetDuration(datasets.KeyPrecision, clockPrecision())
+	}
 	return h
 }

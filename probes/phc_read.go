@@ -56,7 +56,7 @@ func (r *phcReader) extra() []string {
 	if r.reference == nil {
 		return []string{"widest_ns"}
 	}
-	return []string{"widest_ns", "system_before", "system_after", "reference_before", "reference", "reference_after"}
+	return []string{"widest_ns", "system_before", "system_after", "against_before", "against", "against_after"}
 }
 
 func (r *phcReader) record(ctx context.Context, s schedule, epoch time.Time, rec Recorder) error {
