@@ -120,10 +120,9 @@ func (p ntpProbe) Run(ctx context.Context, target string, plan Plan, rec Recorde
 	if err := rec.Begin(p.header(target, engine.means(), epoch, s, plan, listen)); err != nil {
 		return err
 	}
-	run := &ntpRun{
-		engine: engine, epoch: epoch, listen: listen, deadline: plan.Deadline,
-		pace:  ntpPace{schedule: s, gap: ntpGap(remote.Addr(), plan), due: s.phase},
-		order: interleaving{on: p.interleaved()},
+	run := &exchangeRun{
+		with: &ntpAsker{engine: engine, order: interleaving{on: p.interleaved()}}, epoch: epoch, listen: listen, deadline: plan.Deadline,
+		pace: ntpPace{schedule: s, gap: ntpGap(remote.Addr(), plan), due: s.phase},
 	}
 	return run.record(ctx, rec)
 }

@@ -65,8 +65,8 @@ func TestALostPortIsAClearError(t *testing.T) {
 	}
 	defer c.Close() // keeps the port
 	p.local = c.LocalAddr().(*net.UDPAddr).AddrPort()
-	r := &ntpRun{
-		engine: &ntpPortable{path: p, version: 4}, epoch: time.Now(), listen: time.Minute,
+	r := &exchangeRun{
+		with: &ntpAsker{engine: &ntpPortable{path: p, version: 4}}, epoch: time.Now(), listen: time.Minute,
 		pace: ntpPace{schedule: schedule{arrivals: constant, interval: time.Millisecond, count: 3}},
 	}
 	tape := &ntpTape{}
@@ -82,8 +82,8 @@ func TestLostLocal(t *testing.T) {
 	// A local address of the other family: the system refuses to make the socket.
 	p := &ntpPath{remote: remote, local: remote}
 	p.local = netipV6(p.local.Port())
-	r := &ntpRun{
-		engine: &ntpPortable{path: p, version: 4}, epoch: time.Now(), listen: time.Minute,
+	r := &exchangeRun{
+		with: &ntpAsker{engine: &ntpPortable{path: p, version: 4}}, epoch: time.Now(), listen: time.Minute,
 		pace: ntpPace{schedule: schedule{arrivals: constant, interval: time.Millisecond, count: 3}},
 	}
 	tape := &ntpTape{}

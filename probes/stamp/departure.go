@@ -51,8 +51,8 @@ func (c *Conn) numbered(_ int, err error) (uint32, error) {
 }
 
 // Departure returns when the packet of that number left, and waits for the stamp of
-// it, but not beyond until. It replaces the read deadline, must not run beside Read,
-// and passes over the stamps of earlier packets.
+// it, but not beyond until. It may run beside a Read, and passes over the stamps of
+// earlier packets.
 func (c *Conn) Departure(number uint32, until time.Time) (datasets.Stamp, error) {
 	if c.source == datasets.User {
 		return datasets.Stamp{}, ErrNoStamp

@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"os"
 	"syscall"
 	"time"
 	"unsafe"
@@ -22,7 +21,6 @@ type departures struct {
 
 	// One reading of the error queue, kept here so that it allocates nothing.
 	once    func(fd uintptr)
-	patient func(fd uintptr) bool
 	header  unix.Msghdr
 	control [256]byte
 	got     departed
@@ -54,10 +52,6 @@ func (c *Conn) prepareDepartures(source datasets.Source) error {
 		d.flags |= unix.SOF_TIMESTAMPING_TX_SOFTWARE
 	}
 	d.once = d.read
-	d.patient = func(fd uintptr) bool {
-		d.read(fd)
-		return d.got.something || d.failed != nil
-	}
 	if err := d.set(d.flags); err != nil {
 		return fmt.Errorf("%s stamps of departures: %w", source, err)
 	}
@@ -107,13 +101,9 @@ func (c *Conn) departure(number uint32, until time.Time) (datasets.Stamp, error)
 			if !time.Now().Before(until) {
 				return datasets.Stamp{}, ErrNoStamp
 			}
-			if err = c.udp.SetReadDeadline(until); err == nil {
-				err = d.await()
-			}
+			err = d.await(until)
 		}
 		switch {
-		case errors.Is(err, os.ErrDeadlineExceeded):
-			return datasets.Stamp{}, ErrNoStamp
 		case err != nil:
 			return datasets.Stamp{}, err
 		case d.got.numbered && d.got.number+d.first == number:
@@ -129,10 +119,14 @@ func (d *departures) glance() error {
 	return errors.Join(d.raw.Control(d.once), d.failed)
 }
 
-// await reads one message, and waits for it until the read deadline.
-func (d *departures) await() error {
-	d.got, d.failed = departed{}, nil
-	return errors.Join(d.raw.Read(d.patient), d.failed)
+// await waits for a message, not much beyond until. It does not use the poller of the
+// runtime, which lets one wait for a socket at a time: a Read may be doing that.
+func (d *departures) await(until time.Time) error {
+	d.got = departed{}
+	left := int(time.Until(until)/time.Millisecond) + 1
+	return d.raw.Control(func(fd uintptr) {
+		_, _ = unix.Poll([]unix.PollFd{{Fd: int32(fd)}}, left) // POLLERR is always reported
+	})
 }
 
 // read takes one message off the error queue into d.got.

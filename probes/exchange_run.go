@@ -5,22 +5,41 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
-	"syscall"
 	"time"
 
 	"github.com/tickmark/tickmark/datasets"
 	"github.com/tickmark/tickmark/datasets/spec"
 )
 
-// ntpRun is one recording of one server.
-type ntpRun struct {
-	engine   ntpEngine
+// exchanger makes exchanges with one server, one after another.
+type exchanger interface {
+	// attempt makes one, waits for its answer but not beyond until, and makes it a row
+	// that lacks its place in the trace alone.
+	attempt(ctx context.Context, until time.Time, row *datasets.Exchange) attempted
+	// keep records the row, after those that wait for what only the next exchange tells.
+	keep(row *datasets.Exchange, record func(*datasets.Exchange) error) error
+	// flush records what still waits, as it is.
+	flush(record func(*datasets.Exchange) error) error
+	// trailer says how well it went.
+	trailer() []datasets.Field
+}
+
+// attempted is what is known of an attempt beside its row.
+type attempted struct {
+	sent   moment
+	err    error  // why it was not sent
+	kiss   string // the kiss code to obey
+	broken error  // why there can be no more
+}
+
+// exchangeRun is one recording of one server.
+type exchangeRun struct {
+	with     exchanger
 	epoch    time.Time
 	listen   time.Duration
 	deadline datasets.Optional[time.Duration]
 	pace     ntpPace
 	timer    *time.Timer
-	order    interleaving
 
 	row         datasets.Exchange // of the last attempt
 	lateness    spread            // of the attempts that were sent
@@ -32,7 +51,7 @@ type ntpRun struct {
 }
 
 // record makes the attempts and ends the recording.
-func (r *ntpRun) record(ctx context.Context, rec Recorder) error {
+func (r *exchangeRun) record(ctx context.Context, rec Recorder) error {
 	var broken error
 	record := func(row *datasets.Exchange) error { return rec.Record(row) }
 	for r.stopped == "" {
@@ -44,32 +63,31 @@ func (r *ntpRun) record(ctx context.Context, rec Recorder) error {
 			r.pace.miss(r.now())
 			continue
 		}
-		a := r.engine.ask(ctx, r.order.query(), r.epoch.Add(time.Duration(due)+r.listen))
-		if ctx.Err() != nil && a.outcome != datasets.Replied {
+		a := r.with.attempt(ctx, r.epoch.Add(time.Duration(due)+r.listen), &r.row)
+		if ctx.Err() != nil && (r.row.Outcome == datasets.TimedOut || r.row.Outcome == datasets.LostLocal) {
 			r.unfinished++
 			break
 		}
-		if errors.Is(a.err, syscall.EADDRINUSE) {
-			broken = fmt.Errorf("ntp: local address %s: another program took the port between two attempts: %w", r.engine.means().local, a.err)
+		if broken = a.broken; broken != nil {
 			break
 		}
-		kiss := r.fill(a, due)
-		if err := r.order.add(&r.row, a, record); err != nil {
+		r.place(a, due)
+		if err := r.with.keep(&r.row, record); err != nil {
 			return err
 		}
-		r.obey(kiss)
+		r.obey(a.kiss)
 		r.pace.done(r.row.Sent, r.now())
 	}
-	if err := r.order.flush(record); err != nil {
+	if err := r.with.flush(record); err != nil {
 		return err
 	}
 	return errors.Join(broken, rec.End(r.trailer()...))
 }
 
-func (r *ntpRun) now() datasets.Instant { return datasets.Instant(time.Since(r.epoch)) }
+func (r *exchangeRun) now() datasets.Instant { return datasets.Instant(time.Since(r.epoch)) }
 
 // wait returns at due, and false if ctx is done before.
-func (r *ntpRun) wait(ctx context.Context, due datasets.Instant) bool {
+func (r *exchangeRun) wait(ctx context.Context, due datasets.Instant) bool {
 	left := due.Sub(r.now())
 	if left <= 0 {
 		return ctx.Err() == nil
@@ -88,10 +106,9 @@ func (r *ntpRun) wait(ctx context.Context, due datasets.Instant) bool {
 	}
 }
 
-// fill makes the row of the attempt and returns the kiss code to obey.
-func (r *ntpRun) fill(a *ntpAnswer, due datasets.Instant) (kiss string) {
+// place puts the row of an attempt into the trace.
+func (r *exchangeRun) place(a attempted, due datasets.Instant) {
 	e := &r.row
-	kiss = a.judge(e)
 	e.Seq, e.Call, e.Attempt, e.Inflight = r.pace.made, r.pace.made, 1, 1
 	e.Due, e.Sent, e.Deadline = due, datasets.Instant(a.sent.mono.Sub(r.epoch)), r.deadline
 	switch e.Outcome {
@@ -104,7 +121,7 @@ func (r *ntpRun) fill(a *ntpAnswer, due datasets.Instant) (kiss string) {
 		if r.failure == "" {
 			r.failure = a.err.Error()
 		}
-		return ""
+		return
 	default: // judged already
 	}
 	if r.lateness.n == 0 {
@@ -112,12 +129,11 @@ func (r *ntpRun) fill(a *ntpAnswer, due datasets.Instant) (kiss string) {
 	}
 	r.lateness.add(e.Sent.Sub(due))
 	r.last = e.Sent
-	return kiss
 }
 
 // obey does what a kiss-o'-death asks for. Codes other than these say only that
 // the server has no time to give.
-func (r *ntpRun) obey(kiss string) {
+func (r *exchangeRun) obey(kiss string) {
 	switch kiss {
 	case "RATE":
 		r.kisses++
@@ -128,7 +144,7 @@ func (r *ntpRun) obey(kiss string) {
 }
 
 // trailer says how well the probe did what it was told.
-func (r *ntpRun) trailer() []datasets.Field {
+func (r *exchangeRun) trailer() []datasets.Field {
 	fields := []datasets.Field{count("sent", r.lateness.n)}
 	if span := r.last.Sub(r.first); span > 0 {
 		rate := float64(r.lateness.n-1) / span.Seconds()
@@ -136,7 +152,7 @@ func (r *ntpRun) trailer() []datasets.Field {
 	}
 	fields = append(fields, r.lateness.fields("lateness")...)
 	fields = append(fields, count("skipped", r.pace.skipped), count(datasets.KeyUnfinished, r.unfinished))
-	fields = append(append(fields, r.engine.trailer()...), r.order.trailer()...)
+	fields = append(fields, r.with.trailer()...)
 	if r.kisses > 0 {
 		fields = append(fields, count("kisses", r.kisses),
 			datasets.Field{Key: "interval-at-end", Value: spec.Duration(r.pace.interval)})
