@@ -28,7 +28,11 @@ func Chronyd(tb testing.TB, n Namespace, lines string) *Daemon {
 	}
 	conf := d.write(tb, "chrony.conf", strings.ReplaceAll(lines+own, "DIR", d.Dir))
 	d.Ended = n.Start(tb, "chronyd", "-d", "-x", "-u", "root", "-f", conf)
-	d.Await(tb, "chronyd", func() bool { return exists(d.Socket) })
+	chronyc := Need(tb, "chronyc")
+	d.Await(tb, "chronyd", func() bool {
+		_, err := n.Run(tb, chronyc, "-h", d.Socket, "tracking")
+		return err == nil
+	})
 	return d
 }
 

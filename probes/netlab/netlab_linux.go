@@ -1,7 +1,6 @@
 package netlab
 
 import (
-	"bytes"
 	"crypto/rand"
 	"fmt"
 	"net/netip"
@@ -11,9 +10,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
-	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -31,7 +28,7 @@ type Namespace struct {
 	env             []string
 }
 
-// With returns the namespace whose servers are started with more in their environment.
+// With returns the namespace whose commands have more in their environment.
 func (n Namespace) With(env ...string) Namespace {
 	n.env = append(slices.Clone(n.env), env...)
 	return n
@@ -120,46 +117,6 @@ func (n Namespace) enter(f func() error) error {
 		return fmt.Errorf("entering namespace %s: %w", n.Name, err)
 	}
 	return f()
-}
-
-// Start runs a command in the namespace until the test ends, and returns a channel
-// that is closed should it end before. Its output is logged if the test fails.
-func (n Namespace) Start(tb testing.TB, command string, args ...string) <-chan struct{} {
-	tb.Helper()
-	ip := Need(tb, "ip")
-	var output bytes.Buffer // read only after the command has ended
-	c := exec.Command(ip, append([]string{"netns", "exec", n.Name, Need(tb, command)}, args...)...)
-	c.Stdout, c.Stderr = &output, &output
-	if n.env != nil {
-		c.Args = append([]string{c.Args[0], "netns", "exec", n.Name, Need(tb, "env")}, append(slices.Clone(n.env), c.Args[4:]...)...)
-	}
-	c.WaitDelay = time.Second // for a child of it that outlives it
-	// Should the test process be killed, its servers die with it.
-	c.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	started, ended := make(chan error), make(chan struct{})
-	go func() {
-		// The signal comes when the thread that started the command dies, so this one
-		// must live as long as the command.
-		runtime.LockOSThread()
-		defer runtime.UnlockOSThread()
-		defer close(ended)
-		err := c.Start()
-		started <- err
-		if err == nil {
-			_ = c.Wait()
-		}
-	}()
-	if err := <-started; err != nil {
-		tb.Fatalf("%s: %v", command, err)
-	}
-	tb.Cleanup(func() {
-		_ = c.Process.Kill()
-		<-ended
-		if tb.Failed() {
-			tb.Logf("%s: %s", command, output.String())
-		}
-	})
-	return ended
 }
 
 func firstLine(b []byte) string {

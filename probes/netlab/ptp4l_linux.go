@@ -2,9 +2,9 @@ package netlab
 
 import (
 	"fmt"
-	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"testing"
 )
 
@@ -20,7 +20,9 @@ func PTP4L(tb testing.TB, n Namespace, lines, port string) *Daemon {
 		"logSyncInterval -4\nlogMinDelayReqInterval -4\nlogAnnounceInterval 0\n"
 	conf := d.write(tb, "ptp4l.conf", fmt.Sprintf("[global]\n%suds_address %s\n%s\n[%s]\n%s\n", standing, d.Socket, lines, n.Interface, port))
 	d.Ended = n.Start(tb, "ptp4l", "-f", conf, "-m")
-	d.Await(tb, "ptp4l", func() bool { return exists(d.Socket) })
+	d.Await(tb, "ptp4l", func() bool {
+		return exists(d.Socket) && strings.Contains(PMC(tb, n, d.Socket, "GET DEFAULT_DATA_SET"), "clockIdentity")
+	})
 	return d
 }
 
@@ -34,10 +36,9 @@ func (d *Daemon) AwaitState(tb testing.TB, n Namespace, state string) {
 // PMC returns what linuxptp's pmc prints for some queries.
 func PMC(tb testing.TB, n Namespace, socket string, queries ...string) string {
 	tb.Helper()
-	args := append([]string{"netns", "exec", n.Name, Need(tb, "pmc"), "-u", "-b", "0", "-s", socket}, queries...)
-	out, err := exec.Command(Need(tb, "ip"), args...).CombinedOutput()
+	out, err := n.Run(tb, "pmc", append([]string{"-u", "-b", "0", "-s", socket}, queries...)...)
 	if err != nil {
 		tb.Fatalf("pmc: %v: %s", err, out)
 	}
-	return string(out)
+	return out
 }
