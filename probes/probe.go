@@ -27,6 +27,7 @@ type Probe interface {
 func Probes() spec.Table[Probe] {
 	return spec.Table[Probe]{
 		{Name: "ntp", Summary: "offset and round trip to an NTP server, raw stamps kept", Bind: bindNTP},
+		{Name: "ptp", Summary: "offset and round trip to a PTP master, by unicast, SPTP or listening", Bind: bindPTP},
 		{Name: "phc", Summary: "a NIC's clock against the system clock or another, read only", Bind: bindPHC},
 		{Name: "udp", Summary: "round trip to tickmark's UDP echo, on an open-loop schedule", Bind: bindUDP},
 		{Name: "daemon", Summary: "what the time daemons of this host claim of its clock", Bind: bindDaemon},

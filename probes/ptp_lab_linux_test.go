@@ -1,0 +1,101 @@
+package probes
+
+import (
+	"regexp"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/tickmark/tickmark/datasets"
+	"github.com/tickmark/tickmark/probes/netlab"
+)
+
+// ptpRounds makes n exchanges with the master, at most five times, until the median
+// misses the truth by no more than limit: the machine is shared.
+func ptpRounds(t *testing.T, text string, lab *netlab.Pair, n int64, interval, truth, limit time.Duration) *ntpTape {
+	t.Helper()
+	p := parseNTP(t, text)
+	var tape *ntpTape
+	for round := range 5 {
+		tape = &ntpTape{}
+		plan := Plan{Count: n, Interval: interval, Listen: datasets.Some(5 * time.Second)}
+		if err := lab.Client.Do(func() error { return p.Run(t.Context(), lab.Server.Addr.String(), plan, tape) }); err != nil {
+			t.Fatal(err)
+		}
+		var errs, delays []time.Duration
+		for _, e := range tape.rows {
+			if theta, ok := e.Offset(); ok && e.Outcome == datasets.Replied {
+				delay, _ := e.Delay()
+				errs, delays = append(errs, theta-truth), append(delays, delay/2)
+			}
+		}
+		if len(errs) < int(n)*9/10 {
+			t.Fatalf("%s: %d of %d exchanges: %s; trailer %v", text, len(errs), n, lastWhy(tape.rows), tape.trailer)
+		}
+		bias := quantileOf(errs, .5)
+		t.Logf("%s: round %d: n %d, θ − truth p1 %v p50 %v p99 %v, path delay p50 %v; %v", text, round, len(errs),
+			quantileOf(errs, .01), bias, quantileOf(errs, .99), quantileOf(delays, .5), tape.trailer)
+		if bias.Abs() <= limit {
+			return tape
+		}
+	}
+	t.Errorf("%s: the median misses the truth by more than %v in all of five rounds", text, limit)
+	return tape
+}
+
+const unicastMaster = "priority1 10\nunicast_listen 1"
+
+// ptp4l on the other end of the cable has our own clock: θ = 0.
+func TestLabPTP4L(t *testing.T) {
+	lab := netlab.New(t)
+	if withoutRaceDetector(t) {
+		return
+	}
+	master := netlab.PTP4L(t, lab.Server, unicastMaster, "")
+	master.AwaitState(t, lab.Server, "MASTER")
+	ptpRounds(t, "ptp:mode=unicast", lab, 64, 62500*time.Microsecond, 0, time.Microsecond)
+}
+
+// A master whose stamps are shifted by 250 µs is that much ahead or behind; its own
+// slave, asked by pmc, is the second opinion.
+func TestLabPTP4LLatency(t *testing.T) {
+	lab := netlab.New(t)
+	if withoutRaceDetector(t) {
+		return
+	}
+	master := netlab.PTP4L(t, lab.Server, unicastMaster, "egressLatency 250000\ningressLatency -250000")
+	master.AwaitState(t, lab.Server, "MASTER")
+	// T1 of the master's Sync and T4 of its slaves' Delay_Req are 250 µs late: so is the
+	// slave, by its own reckoning, and linuxptp calls that −250 µs.
+	tape := ptpRounds(t, "ptp:mode=auto", lab, 64, 62500*time.Microsecond, 250*time.Microsecond, 2*time.Microsecond)
+	if got := tape.header.Text("mode"); got != "unicast" {
+		t.Errorf("mode %q", got)
+	}
+	slave := netlab.PTP4L(t, lab.Client, "slaveOnly 1\n[unicast_master_table]\ntable_id 1\nlogQueryInterval 0\nUDPv4 "+lab.Server.Addr.String(), "unicast_master_table 1")
+	offset := regexp.MustCompile(`offsetFromMaster\s+(-?[0-9.]+)`)
+	slave.Await(t, "pmc's offset", func() bool {
+		m := offset.FindStringSubmatch(netlab.PMC(t, lab.Client, slave.Socket, "GET CURRENT_DATA_SET"))
+		if m == nil {
+			return false
+		}
+		ns, err := strconv.ParseFloat(m[1], 64)
+		return err == nil && ns < -200e3 && ns > -300e3
+	})
+}
+
+// ptp4u counts TAI and announces 37 s, but never that this is valid; the fraction is
+// what is to be read.
+func TestLabPTP4U(t *testing.T) {
+	lab := netlab.New(t)
+	if withoutRaceDetector(t) {
+		return
+	}
+	netlab.PTP4U(t, lab.Server, "37.001234567s")
+	const truth = 1234567 * time.Nanosecond
+	tape := ptpRounds(t, "ptp:mode=sptp,utc-offset=37s", lab, 400, 5*time.Millisecond, truth, 10*time.Microsecond)
+	if tape.trailer["announced"] != "class 6, accuracy 0x21, 0 steps removed, UTC offset 37s (not valid)" {
+		t.Errorf("trailer %v", tape.trailer)
+	}
+	ptpRounds(t, "ptp:mode=auto", lab, 50, 5*time.Millisecond, 37*time.Second+truth, 10*time.Microsecond)
+	ptpRounds(t, "ptp:mode=auto,utc-offset=announced", lab, 50, 5*time.Millisecond, truth, 10*time.Microsecond)
+}
