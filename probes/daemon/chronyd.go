@@ -133,8 +133,9 @@ func (d *chronyd) track(c *datasets.Claim, t *chrony.Tracking) {
 	c.AddFact("resid_freq_ppm", single(t.ResidFreqPPM))
 	c.AddFact("last_update_interval", single(t.LastUpdateInterval))
 	switch {
-	case t.LeapStatus == 3: // RFC 5905: unsynchronised
+	case t.LeapStatus == 3: // RFC 5905: unsynchronised, and then it writes 0 for what it does not know
 		c.Status = datasets.Unsynchronised
+		c.Offset, c.Skew, c.Stratum = datasets.Optional[time.Duration]{}, datasets.Optional[datasets.PPB]{}, datasets.Optional[int]{}
 		return
 	case t.RefID == localReference:
 		c.Status = datasets.FreeRunning

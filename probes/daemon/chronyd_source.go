@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"encoding/binary"
+	"fmt"
 	"net"
 	"strconv"
 	"time"
@@ -60,9 +61,9 @@ const never = 1<<32 - 1
 // by stands in its tracking. The bound is the margin that "sources" prints behind the
 // last sample (its root distance) around the offset.
 func (s *chronySource) fill(c *datasets.Claim, t *chrony.Tracking) {
-	c.Stratum = datasets.Some(int(s.data.Stratum))
-	c.Skew = ppm(s.stats.SkewPPM)
 	if s.stats.NSamples > 0 {
+		c.Stratum = datasets.Some(int(s.data.Stratum))
+		c.Skew = ppm(s.stats.SkewPPM)
 		c.Offset = seconds(t.CurrentCorrection - s.stats.EstimatedOffset)
 		c.Bound = sum(c.Offset, span(s.data.LatestMeasErr))
 	}
@@ -84,7 +85,6 @@ func (s *chronySource) addSource(c *datasets.Claim) {
 	c.AddFact("mode", s.data.Mode.String())
 	c.AddFact("poll", integer(s.data.Poll))
 	c.AddFact("reach", strconv.FormatUint(uint64(s.data.Reachability), 8))
-	c.AddFact("flags", integer(s.data.Flags))
 	c.AddFact("orig_latest_meas", single(s.data.OrigLatestMeas))
 	c.AddFact("latest_meas", single(s.data.LatestMeas))
 	c.AddFact("latest_meas_err", single(s.data.LatestMeasErr))
@@ -109,15 +109,19 @@ func (s *chronySource) addSelection(c *datasets.Claim) {
 	c.AddFact("score", single(s.selection.Score))
 	c.AddFact("lo_limit", single(s.selection.LoLimit))
 	c.AddFact("hi_limit", single(s.selection.HiLimit))
-	c.Leap = datasets.Some(int(s.selection.Leap))
+	if s.selection.Leap != 3 { // which it also writes of a source that it has not heard
+		c.Leap = datasets.Some(int(s.selection.Leap))
+	}
 }
 
 // addPackets writes down the last packet. Its offset alone of all that chronyd gives of
 // a source has the sign of RFC 5905.
 func (s *chronySource) addPackets(c *datasets.Claim) {
 	p := s.packets
-	c.Reference = chrony.RefidToString(p.RefID)
-	c.RootDelay, c.RootDispersion = seconds(p.RootDelay), span(p.RootDispersion)
+	if p.TotalValidCount > 0 {
+		c.Reference = chrony.RefidToString(p.RefID)
+		c.RootDelay, c.RootDispersion = seconds(p.RootDelay), span(p.RootDispersion)
+	}
 	for _, f := range []datasets.Field{
 		{Key: "remote_port", Value: integer(p.RemotePort)},
 		{Key: "local_address", Value: ipText(p.LocalAddr)},
@@ -133,17 +137,30 @@ func (s *chronySource) addPackets(c *datasets.Claim) {
 		{Key: "peer_dispersion", Value: single(p.PeerDispersion)},
 		{Key: "response_time", Value: single(p.ResponseTime)},
 		{Key: "jitter_asymmetry", Value: single(p.JitterAsymmetry)},
-		{Key: "ntp_tests", Value: strconv.FormatUint(uint64(p.Flags&chrony.NTPFlagsTests), 2)},
+		{Key: "ntp_tests", Value: fmt.Sprintf("%010b", p.Flags&chrony.NTPFlagsTests)},
 		{Key: "interleaved", Value: strconv.FormatBool(p.Flags&chrony.NTPFlagInterleaved != 0)},
 		{Key: "authenticated", Value: strconv.FormatBool(p.Flags&chrony.NTPFlagAuthenticated != 0)},
-		{Key: "tx_timestamping", Value: string(rune(p.TXTssChar))},
-		{Key: "rx_timestamping", Value: string(rune(p.RXTssChar))},
+		{Key: "tx_timestamping", Value: stamper(p.TXTssChar)},
+		{Key: "rx_timestamping", Value: stamper(p.RXTssChar)},
 		{Key: "total_tx", Value: integer(p.TotalTXCount)},
 		{Key: "total_rx", Value: integer(p.TotalRXCount)},
 		{Key: "total_valid_rx", Value: integer(p.TotalValidCount)},
 	} {
 		c.AddFact(f.Key, f.Value)
 	}
+}
+
+// stamper names who took a time stamp.
+func stamper(letter uint8) string {
+	switch letter {
+	case 'D':
+		return "daemon"
+	case 'K':
+		return "kernel"
+	case 'H':
+		return "hardware"
+	}
+	return "none"
 }
 
 func ipText(ip net.IP) string {

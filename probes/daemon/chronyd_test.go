@@ -110,7 +110,7 @@ func TestChronydOverTheWire(t *testing.T) {
 	checkCell(t, "source's offset", s.Offset, 27_941*time.Nanosecond-300*time.Microsecond)
 	checkCell(t, "source's bound", s.Bound, (300_000-27_941+2_035_594)*time.Nanosecond)
 	checkCell(t, "source's age", s.Age, time.Second)
-	checkFacts(t, s, map[string]string{"reach": "377", "tx_timestamping": "K", "total_rx": "159", "select_state": "*", "ntp_tests": "1111111111", "packet_precision": "-25"})
+	checkFacts(t, s, map[string]string{"reach": "377", "tx_timestamping": "kernel", "total_rx": "159", "select_state": "*", "ntp_tests": "1111111111", "packet_precision": "-25"})
 	checkCell(t, "offset of one that never answered", r.Claims[3].Offset, nil)
 	checkCell(t, "age of one that never answered", r.Claims[3].Age, nil)
 }

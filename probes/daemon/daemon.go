@@ -63,23 +63,31 @@ func Open(ctx context.Context, target string, wait time.Duration) (*Found, error
 	if err != nil {
 		return nil, err
 	}
-	daemons := make([]Daemon, len(places))
-	for i, place := range places {
-		if daemons[i], err = e.at(place); err != nil {
+	for _, place := range places {
+		if _, err := e.at(place); err != nil {
 			return nil, &spec.UsageError{Msg: fmt.Sprintf("target %q: %v", target, err)}
 		}
 	}
+	return e.open(ctx, places, wait)
+}
+
+// open returns the daemon at the first place that answers.
+func (e Entry) open(ctx context.Context, places []string, wait time.Duration) (*Found, error) {
 	var tried []error
-	for i, d := range daemons {
+	for _, place := range places {
+		d, err := e.at(place)
+		if err != nil {
+			return nil, err
+		}
 		r, err := try(ctx, d, wait)
 		if err == nil {
-			return &Found{d, e.Name, places[i], lost(r, tried)}, nil
+			return &Found{d, e.Name, place, lost(r, tried)}, nil
 		}
 		if err := errors.Join(d.Close(), ctx.Err()); err != nil {
 			return nil, err
 		}
-		if places[i] != "" {
-			err = fmt.Errorf("%s: %w", places[i], err)
+		if place != "" {
+			err = fmt.Errorf("%s: %w", place, err)
 		}
 		tried = append(tried, err)
 	}

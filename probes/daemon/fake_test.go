@@ -5,6 +5,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 )
@@ -34,20 +35,35 @@ func (f *fake) asked() int {
 
 func fakeUDP(t *testing.T, act behaviour) *fake {
 	t.Helper()
-	conn, err := net.ListenPacket("udp", "127.0.0.1:0")
-	check(t, err)
-	f := &fake{place: conn.LocalAddr().String(), act: act, senders: map[string]bool{}}
-	f.serve(t, conn)
+	f, _ := fakeAt(t, "127.0.0.1:0", act)
 	return f
 }
 
 func fakeUnix(t *testing.T, path string, act behaviour) *fake {
 	t.Helper()
-	conn, err := net.ListenPacket("unixgram", path)
-	check(t, err)
-	f := &fake{place: path, act: act, senders: map[string]bool{}}
-	f.serve(t, conn)
+	f, _ := fakeAt(t, path, act)
 	return f
+}
+
+// fakeAt is a fake at a place, until gone is called.
+func fakeAt(t *testing.T, place string, act behaviour) (f *fake, gone func()) {
+	t.Helper()
+	network := "udp"
+	if strings.HasPrefix(place, "/") {
+		network = "unixgram"
+	}
+	conn, err := net.ListenPacket(network, place)
+	check(t, err)
+	f = &fake{place: conn.LocalAddr().String(), act: act, senders: map[string]bool{}}
+	var done sync.WaitGroup
+	done.Go(func() { f.serve(conn) })
+	gone = sync.OnceFunc(func() {
+		_ = conn.Close()
+		_ = os.Remove(place)
+		done.Wait()
+	})
+	t.Cleanup(gone)
+	return f, gone
 }
 
 // socketFolder is a short one: the path of a socket has a limit.
@@ -65,32 +81,24 @@ func socketFolder(t *testing.T) string {
 	return folder
 }
 
-func (f *fake) serve(t *testing.T, conn net.PacketConn) {
-	t.Helper()
-	var done sync.WaitGroup
-	done.Go(func() {
-		buf := make([]byte, 64<<10)
-		for {
-			n, from, err := conn.ReadFrom(buf)
-			if errors.Is(err, net.ErrClosed) {
-				return
-			}
-			if err != nil || from == nil {
-				continue // a refusal of what was sent before
-			}
-			f.mu.Lock()
-			f.senders[from.String()] = true
-			act := f.act
-			f.mu.Unlock()
-			for _, reply := range act(append([]byte(nil), buf[:n]...)) {
-				_, _ = conn.WriteTo(reply, from) // who asked may be gone
-			}
+func (f *fake) serve(conn net.PacketConn) {
+	buf := make([]byte, 64<<10)
+	for {
+		n, from, err := conn.ReadFrom(buf)
+		if errors.Is(err, net.ErrClosed) {
+			return
 		}
-	})
-	t.Cleanup(func() {
-		_ = conn.Close()
-		done.Wait()
-	})
+		if err != nil || from == nil {
+			continue // a refusal of what was sent before
+		}
+		f.mu.Lock()
+		f.senders[from.String()] = true
+		act := f.act
+		f.mu.Unlock()
+		for _, reply := range act(append([]byte(nil), buf[:n]...)) {
+			_, _ = conn.WriteTo(reply, from) // who asked may be gone
+		}
+	}
 }
 
 // silent never answers.

@@ -256,3 +256,29 @@ func TestAskingLeavesNothing(t *testing.T) {
 		t.Errorf("%d open files, %d before", n, files)
 	}
 }
+
+// A daemon that goes and comes back, at the same place, is found again.
+func TestADaemonThatComesBack(t *testing.T) {
+	for _, d := range datagrams() {
+		place := "127.0.0.1:0"
+		if d.unix {
+			place = filepath.Join(socketFolder(t), "daemon")
+		}
+		f, gone := fakeAt(t, place, d.act())
+		daemon, err := d.open(f.place)
+		check(t, err)
+		t.Cleanup(func() { check(t, daemon.Close()) })
+		if _, err := ask(t, daemon); err != nil {
+			t.Errorf("%s: %v", d.name, err)
+		}
+		gone()
+		if r, err := ask(t, daemon); err == nil || len(r.Claims) > 0 || errors.Is(err, errSilent) {
+			t.Errorf("%s: %v of one that is gone", d.name, err)
+		}
+		_, again := fakeAt(t, f.place, d.act())
+		if r, err := ask(t, daemon); err != nil || len(r.Claims) != d.claims {
+			t.Errorf("%s: %v of one that is back", d.name, err)
+		}
+		again()
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -107,8 +108,8 @@ func claimSystem(c *datasets.Claim, a controlAnswer) {
 	c.Stratum, c.Leap = v.integer("stratum", 16), v.leap()
 	c.Reference = v.text("refid")
 	c.Age = v.between("reftime", "clock")
-	c.Status = systemStatus(control.ReadSystemStatusWord(a.status), c)
-	if c.Status == datasets.Synchronised {
+	c.Status = systemStatus(control.ReadSystemStatusWord(a.status), c, v.text("peer"))
+	if c.Status == datasets.Synchronised || c.Status == datasets.Holdover {
 		c.Bound = sum(half(c.RootDelay), c.RootDispersion, drifted(c.Age))
 		if tc, ok := v.integer("tc", 24).Value(); ok {
 			outdate(c, pollInterval(tc))
@@ -120,15 +121,26 @@ func claimSystem(c *datasets.Claim, a controlAnswer) {
 // localClock is how a system status word says that ntpd follows its own clock.
 const localClock = 5
 
-func systemStatus(word *control.SystemStatusWord, c *datasets.Claim) datasets.ClaimStatus {
+// systemStatus reads ntpd's state. It goes on calling itself synchronised when it has no
+// peer any more, and as an orphan it is its own reference.
+func systemStatus(word *control.SystemStatusWord, c *datasets.Claim, peer string) datasets.ClaimStatus {
 	stratum, known := c.Stratum.Value()
+	_, updated := c.Age.Value()
 	switch {
 	case word.LI == 3 || (known && stratum >= 16):
 		return datasets.Unsynchronised
-	case word.ClockSource == localClock || strings.HasPrefix(c.Reference, "127.127.1.") || c.Reference == "LOCL":
+	case word.ClockSource == localClock || ownReference(c.Reference) || (peer == "0" && !updated):
 		return datasets.FreeRunning
+	case peer == "0":
+		return datasets.Holdover
 	}
 	return datasets.Synchronised
+}
+
+// ownReference reports whether a reference id is that of the local clock's driver, or of
+// an orphan.
+func ownReference(id string) bool {
+	return strings.HasPrefix(id, "127.127.1.") || strings.HasPrefix(id, "127.0.0.") || strings.HasPrefix(id, "LOCAL") || id == "LOCL"
 }
 
 // claimPeer makes the claim of one association. Its bound is its root distance (RFC 5905
@@ -247,4 +259,8 @@ func parseNTPTime(text string) (uint64, error) {
 	return strconv.ParseUint(whole+fraction, 16, 64)
 }
 
-func (v numbers) addTo(c *datasets.Claim) { addFacts(c, v.fields) }
+// addTo writes down all but the eight last samples of a peer, which are no claim: NTPsec
+// 1.2.2 sends bytes of its memory with them.
+func (v numbers) addTo(c *datasets.Claim) {
+	addFacts(c, slices.DeleteFunc(slices.Clone(v.fields), func(f datasets.Field) bool { return strings.HasPrefix(f.Key, "filt") }))
+}
