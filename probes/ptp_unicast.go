@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/bits"
 	"net/netip"
+	"strings"
 	"time"
 
 	"github.com/tickmark/tickmark/datasets"
@@ -23,11 +24,10 @@ type ptpUnicast struct {
 	until    map[wire.PTPType]time.Time // of what is granted
 	asked    time.Time
 	denied   int64
-	requests uint16 // signaling messages sent
-	sync     ptpHeard
-	whole    bool // sync has its time stamp
-	origin   wire.PTPTime
-	extra    wire.Correction
+	requests uint16   // signaling messages sent
+	sync     ptpHeard // the last one
+	followUp ptpHeard // likewise
+	whole    bool     // there is a time stamp for sync
 }
 
 // sessionLength is how long a session is asked for, and renewal when it is asked for
@@ -72,7 +72,11 @@ func logInterval(interval time.Duration) int8 {
 func (u *ptpUnicast) facts() []datasets.Field { return u.ptpPeer.facts("unicast") }
 
 func (u *ptpUnicast) trailer() []datasets.Field {
-	return append(u.ptpPeer.trailer(), count("denied", u.denied))
+	var asked []string
+	for _, s := range u.wanted {
+		asked = append(asked, s.String())
+	}
+	return append(u.ptpPeer.trailer(), count("denied", u.denied), datasets.Field{Key: "sessions", Value: strings.Join(asked, ", ")})
 }
 
 func (u *ptpUnicast) attempt(ctx context.Context, until time.Time, row *datasets.Exchange) attempted {
@@ -84,7 +88,7 @@ func (u *ptpUnicast) attempt(ctx context.Context, until time.Time, row *datasets
 		row.Outcome = datasets.LostLocal
 		return attempted{sent: began, err: err}
 	}
-	u.sync, u.whole = ptpHeard{}, false
+	u.sync, u.followUp, u.whole = ptpHeard{}, ptpHeard{}, false
 	for !u.whole {
 		h, ok := u.next(ctx, timer.C)
 		if !ok {
@@ -99,24 +103,36 @@ func (u *ptpUnicast) attempt(ctx context.Context, until time.Time, row *datasets
 	return u.ask1(ctx, timer.C, row)
 }
 
-// take keeps a Sync and completes it by its Follow_Up, which may come first.
+// take keeps a Sync and what completes it, in whatever order the two sockets hand them
+// over. A grant is noted.
 func (u *ptpUnicast) take(h *ptpHeard) {
-	switch {
-	case h.Type == wire.Signaling:
+	switch h.Type {
+	case wire.Signaling:
 		u.grant(&h.PTP)
-	case h.Type == wire.Sync && !h.Flags.Has(wire.FlagTwoStep):
-		u.sync, u.origin, u.extra, u.whole = *h, h.Timestamp, 0, true
-	case h.Type == wire.Sync:
+	case wire.Sync:
 		u.sync = *h
-	case h.Type == wire.FollowUp && u.sync.Type == wire.Sync && !u.sync.read.isZero() &&
-		h.Sequence == u.sync.Sequence && h.Source == u.sync.Source:
-		u.origin, u.extra, u.whole = h.Timestamp, h.Correction, true
+	case wire.FollowUp:
+		u.followUp = *h
+	default:
+		return
 	}
+	sync, f := &u.sync, &u.followUp
+	u.whole = !sync.read.isZero() && (!sync.Flags.Has(wire.FlagTwoStep) ||
+		!f.read.isZero() && f.Sequence == sync.Sequence && f.Source == sync.Source)
+}
+
+// origin is when the Sync left, and what it was held up by.
+func (u *ptpUnicast) origin() (at wire.PTPTime, held wire.Correction) {
+	if u.sync.Flags.Has(wire.FlagTwoStep) {
+		return u.followUp.Timestamp, u.sync.Correction + u.followUp.Correction
+	}
+	return u.sync.Timestamp, u.sync.Correction
 }
 
 // ask1 sends the Delay_Req and waits for its Delay_Resp.
 func (u *ptpUnicast) ask1(ctx context.Context, until <-chan time.Time, row *datasets.Exchange) attempted {
-	sync, origin, extra := u.sync, u.origin, u.extra
+	sync := u.sync
+	origin, held := u.origin()
 	sent, packet, size, err := u.ask(false)
 	if err != nil {
 		row.Outcome = datasets.LostLocal
@@ -139,7 +155,7 @@ func (u *ptpUnicast) ask1(ctx context.Context, until <-chan time.Time, row *data
 		row.Elapsed = h.read.mono.Sub(sent.mono)
 		row.T1, row.T2 = u.departed(sent, packet), u.master(h.Timestamp)
 		row.T3, row.T4 = u.master(origin), sync.at
-		row.CorrectionOut, row.CorrectionBack = correction(h.Correction), correction(sync.Correction+extra)
+		row.CorrectionOut, row.CorrectionBack = correction(h.Correction), correction(held)
 		u.finish(row, sync.read, h.read)
 		return attempted{sent: sent}
 	}
@@ -178,9 +194,21 @@ func (u *ptpUnicast) grant(m *wire.PTP) {
 	for _, s := range granted(m) {
 		if s.length == 0 {
 			u.denied++
+			u.relax(s.kind)
 			continue
 		}
 		u.until[s.kind] = time.Now().Add(s.length)
+	}
+}
+
+// relax asks for half as many messages of a kind that was denied.
+func (u *ptpUnicast) relax(kind wire.PTPType) {
+	const slowest = 4
+	for i := range u.wanted {
+		if w := &u.wanted[i]; w.kind == kind && w.interval < slowest {
+			w.interval++
+			u.asked = time.Time{}
+		}
 	}
 }
 
