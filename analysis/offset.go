@@ -68,7 +68,7 @@ func Bound(e *datasets.Exchange, a BoundAssumptions) (OffsetBound, bool) {
 		a.MaxDriftPPM = DefaultMaxDriftPPM
 	}
 	b := OffsetBound{Offset: theta.Seconds(), Terms: []Term{
-		{"half delay", BoundTerm, delta.Seconds() / 2, "the four stamps"},
+		{"half delay", BoundTerm, delta.Seconds() / 2, "the four stamps: asymmetry of the path is invisible to them"},
 		measuredTerm("local precision", a.LocalPrecision, "smallest step and reading cost of the local clock", "not measured: taken as none"),
 		remotePrecision(e),
 		{"drift in the exchange", AssumedTerm, math.Abs(a.MaxDriftPPM * 1e-6 * elapsed.Seconds()), "assumed maximum drift"},

@@ -20,6 +20,7 @@ type OffsetSummary struct {
 	best         Best
 	minimalDelay datasets.Optional[time.Duration]
 	doubt        string // about the header
+	promised     string // who was to stamp, by the header
 	trust        trust
 }
 
@@ -35,6 +36,7 @@ func NewOffsetSummary(h *datasets.Header) *OffsetSummary {
 			o.doubt = fmt.Sprintf("offset: max-drift %q: want a positive rate, such as 50ppm; %d ppm is assumed", text, DefaultMaxDriftPPM)
 		}
 	}
+	o.promised = h.Text(datasets.KeyStamps)
 	o.Assumptions.LocalPrecision = told(h, datasets.KeyPrecision)
 	o.Assumptions.SelfBias = told(h, datasets.KeySelfBias)
 	return o
@@ -121,6 +123,9 @@ func (o *OffsetSummary) Summary(level float64) Offsets {
 	if o.negative > 0 {
 		const why = " a negative round trip (a clock stepped or a stamp lies) and "
 		out.Warnings = append(out.Warnings, "offset: "+counted(o.negative, "exchange has"+why+"is left out", "exchanges have"+why+"are left out"))
+	}
+	if w := broken(o.promised, out.Stamps); w != "" {
+		out.Warnings = append(out.Warnings, w)
 	}
 	out.Warnings = append(out.Warnings, o.trust.warnings(out.State, out.Why)...)
 	out.Warnings = append(out.Warnings, out.P50.about("offset")...)

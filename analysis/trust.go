@@ -60,6 +60,19 @@ func (t *trust) stamps() (kinds string, others int64) {
 	return strings.Join(words, ", "), total - t.sources[most]
 }
 
+// broken says that T1 is not by the one who was to stamp it, as in "t1=kernel t4=kernel".
+func broken(promise, kinds string) string {
+	promised, ok := strings.CutPrefix(promise, "t1=")
+	if !ok || kinds == "" {
+		return ""
+	}
+	promised, _, _ = strings.Cut(promised, " ")
+	if is, _, _ := strings.Cut(kinds, ","); is != promised {
+		return fmt.Sprintf("offset: T1 was to be by the %s and is by the %s in most exchanges: the server does not interleave, or stamps were missing", promised, is)
+	}
+	return ""
+}
+
 // The states of a server, as far as its exchanges tell.
 const (
 	stateGood     = "good"

@@ -33,6 +33,23 @@ func TestStampsAreTheMostFrequent(t *testing.T) {
 	}
 }
 
+// What was asked for and what came may differ: a server that does not interleave gets
+// the user's T1 to go with its T3.
+func TestABrokenPromiseIsTold(t *testing.T) {
+	h := &datasets.Header{}
+	h.Set(datasets.KeyStamps, "t1=kernel t4=kernel")
+	for _, c := range []struct {
+		t1   datasets.Source
+		told bool
+	}{{datasets.User, true}, {datasets.Kernel, false}} {
+		o := analysis.NewOffsetSummary(h)
+		o.Add(sourced(0, c.t1, datasets.User, datasets.User, datasets.Kernel))
+		if told := strings.Contains(strings.Join(o.Summary(.95).Warnings, "\n"), "T1 was to be by the kernel and is by the user"); told != c.told {
+			t.Errorf("T1 by %v: told %v", c.t1, told)
+		}
+	}
+}
+
 func TestStateOfAServer(t *testing.T) {
 	refused := &datasets.Exchange{Sample: datasets.Sample{Outcome: datasets.Invalid}, Why: "it lies"}
 	rootless := sourced(0, 0, 0, 0, 0)
