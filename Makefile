@@ -7,10 +7,10 @@ FUZZTIME  ?= 10s
 BENCH     ?= .
 COUNT     ?= 1
 
-.PHONY: help run build test lint fuzz bench need rename clean
+.PHONY: help run build test lint fuzz bench bench-peers need rename clean
 
 help: ## this text
-	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 run: build ## measure this host against its own peers, replay, report (under two minutes)
 	./bin/tickmark run
@@ -42,6 +42,9 @@ fuzz: ## each fuzz target for FUZZTIME (10s)
 
 bench: ## every benchmark, in the form benchstat reads (COUNT=10 for intervals)
 	go test -run '^$$' -bench '$(BENCH)' -benchmem -count $(COUNT) -timeout 60m ./...
+
+bench-peers: need ## our clock probe beside ntpdig, chronyd -Q, ntpcheck and beevik/ntp, in one run
+	go test -count 1 -timeout 10m -v -run 'TestLabBesideOtherClients' ./probes
 
 rename: ## make rename NAME=example.org/x: another module path, everywhere
 	@test -n "$(NAME)" || { echo "rename: want NAME=example.org/x"; exit 2; }
