@@ -56,6 +56,7 @@ func endlessTrace(kind datasets.Kind, n int64) []Trace {
 		rows = stops(1, prepared, time.Minute)
 	case datasets.Clocks:
 		rows = readings(1, prepared, time.Millisecond, 0, 10)
+	case datasets.Claims: // no figure shows them
 	}
 	return []Trace{{"bench.trace", &endless{memory: *newMemory(kind, rows), n: n}}}
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/tickmark/tickmark/datasets"
 	"github.com/tickmark/tickmark/probes/netlab"
+	"github.com/tickmark/tickmark/probes/serve"
 )
 
 // Real servers whose offset is known: every clock here is the one clock of this
@@ -71,6 +72,32 @@ func TestLabKnownOffset(t *testing.T) {
 		target := netip.AddrPortFrom(lab.Server.Addr, port)
 		waitForNTP(t, lab.Client, target, d.Ended)
 		measureLab(t, "ntp", lab.Client, target, offset, basicLimit)
+	}
+}
+
+// Our own server, interleaved, on the other end of the cable: what it adds to its clock
+// is read to a microsecond.
+func TestLabInterleavedOffset(t *testing.T) {
+	lab := netlab.New(t)
+	if withoutRaceDetector(t) {
+		return
+	}
+	for _, offset := range []time.Duration{1234567, -5 * time.Second} {
+		f, _, err := serve.Faults().Parse("fault", "offset:by="+offset.String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		var server *serve.Server
+		if err := lab.Server.Do(func() (err error) {
+			server, err = serve.Start(serve.Config{NTP: lab.Server.Addr.String() + ":0", Faults: []serve.Fault{f}, Seed: 1})
+			return err
+		}); err != nil {
+			t.Fatal(err)
+		}
+		measureLab(t, "ntp:mode=interleaved", lab.Client, server.NTPAddr(), offset, interleavedLimit)
+		if err := server.Close(); err != nil {
+			t.Error(err)
+		}
 	}
 }
 

@@ -100,15 +100,22 @@ func (f *probeFlags) check(p probes.Probe, text string, targets []string) error 
 		return usagef("probe: --flows %d: want 1 to %d", f.flows, mostFlows)
 	case f.flows > 1 && !p.TakesTarget():
 		return usagef("probe: %s measures this host: there is no path to take --flows of", text)
-	case len(targets) > 1 && f.file == "":
-		return usagef("probe: %d targets need -o FOLDER, one trace each", len(targets))
-	case f.flows > 1 && f.file == "":
-		return usagef("probe: %d flows need -o FOLDER, one trace each", f.flows)
 	}
-	if err := checkTraceName("probe", f.file); err != nil {
+	if err := f.checkFile(len(targets)); err != nil {
 		return err
 	}
 	return f.fillPlan()
+}
+
+// checkFile wants a folder for what makes several traces.
+func (f *probeFlags) checkFile(targets int) error {
+	switch {
+	case targets > 1 && f.file == "":
+		return usagef("probe: %d targets need -o FOLDER, one trace each", targets)
+	case f.flows > 1 && f.file == "":
+		return usagef("probe: %d flows need -o FOLDER, one trace each", f.flows)
+	}
+	return checkTraceName("probe", f.file)
 }
 
 // fillPlan takes the times into the plan; zero leaves each to the probe.

@@ -7,8 +7,10 @@ import (
 	"net"
 	"net/netip"
 	"os"
+	"sync"
 	"time"
 
+	"github.com/tickmark/tickmark/datasets"
 	"github.com/tickmark/tickmark/probes/stamp"
 )
 
@@ -29,10 +31,17 @@ type service interface {
 	seal(b []byte, t *treatment)
 }
 
+// stamped is a service that wants to know when its replies really left.
+type stamped interface {
+	left(reply []byte, at datasets.Stamp, t *treatment)
+}
+
 // listener serves one socket with one protocol.
 type listener struct {
 	conn    *stamp.Conn
 	service service
+	stamped stamped    // nil if nobody wants to know, or the system does not tell
+	sending sync.Mutex // departures are numbered in the order of their sending
 	line    *delayLine
 	start   time.Time // of the server: the zero of its schedule
 	done    <-chan struct{}
@@ -117,13 +126,23 @@ func (l *listener) send(b []byte, n int, to netip.AddrPort, t *treatment) {
 	if size > n {
 		clear(b[n:size])
 	}
+	l.sending.Lock()
+	defer l.sending.Unlock()
 	l.service.seal(b[:n], t)
-	for range 1 + t.copies {
-		if _, err := l.conn.WriteTo(b[:size], to); err != nil {
+	for copies := range 1 + t.copies {
+		number, err := l.conn.SendTo(b[:size], to)
+		if err != nil {
 			l.tally.unsent.Add(1)
 			continue
 		}
 		l.tally.sent.Add(1)
+		if l.stamped == nil || copies > 0 || size < n {
+			continue
+		}
+		// The stamp of a departure is there when the call returns, but for slow drivers.
+		if at, err := l.conn.Departure(number, time.Time{}); err == nil {
+			l.stamped.left(b[:n], at, t)
+		}
 	}
 }
 

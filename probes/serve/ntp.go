@@ -37,8 +37,9 @@ const (
 // ntpService answers clients (mode 3) as a server (mode 4) that takes this host's
 // clock for its reference.
 type ntpService struct {
-	start  time.Time
-	header []byte // of every reply
+	start      time.Time
+	header     []byte // of every reply
+	departures departures
 }
 
 func newNTPService(stratum int, start time.Time) (*ntpService, error) {
@@ -77,7 +78,7 @@ func (s *ntpService) accepts(b []byte) bool {
 
 func (s *ntpService) answer(b []byte, _ int, a *stamp.Arrival, t *treatment) int {
 	version, poll := b[atSettings]&versionMask, b[atPoll]
-	origin := binary.BigEndian.Uint64(b[atTransmit:])
+	origin, _ := s.interleave(b, t)
 	wall, _ := a.Wall.UnixNanos()
 	wall += int64(t.received())
 	copy(b, s.header)
@@ -104,6 +105,10 @@ func (s *ntpService) answer(b []byte, _ int, a *stamp.Arrival, t *treatment) int
 }
 
 func (s *ntpService) seal(b []byte, t *treatment) {
+	if t.earlier != 0 {
+		binary.BigEndian.PutUint64(b[atTransmit:], t.earlier)
+		return
+	}
 	now := time.Now()
 	binary.BigEndian.PutUint64(b[atTransmit:], ntpTime(now.UnixNano()+int64(t.sent(now.Sub(s.start)))))
 }

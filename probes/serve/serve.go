@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/tickmark/tickmark/datasets"
 	"github.com/tickmark/tickmark/probes/stamp"
 )
 
@@ -80,6 +81,9 @@ func (s *Server) listener(cfg Config, addr string, stream uint64, sv service) (*
 		return nil, err
 	}
 	l := &listener{conn: conn, service: sv, line: s.line, start: s.start, done: s.done, buf: make([]byte, maxDatagram)}
+	if d, ok := sv.(stamped); ok && conn.StampDepartures(datasets.Kernel) == nil {
+		l.stamped = d
+	}
 	for i, f := range cfg.Faults {
 		l.faults = append(l.faults, seeded{f, rand.New(rand.NewPCG(cfg.Seed, uint64(i)<<1|stream))})
 		if z, ok := f.(freeze); ok {

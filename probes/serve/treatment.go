@@ -16,6 +16,8 @@ type treatment struct {
 	rate     float64       // that it gains, seconds a second, since the server's start
 	transmit time.Duration // of the transmit stamp alone, on every clock
 
+	earlier uint64 // T3 of the reply before, as on the wire, for an interleaved one; 0 is none
+
 	forged bool // the reply names another request than the one it answers
 	kiss   string
 	root   *rootClaim // nil is the honest one
