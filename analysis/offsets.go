@@ -51,11 +51,11 @@ func told(h *datasets.Header, key string) datasets.Optional[time.Duration] {
 
 // Offsets is what an exchange trace says of θ, in seconds.
 type Offsets struct {
-	N       int64    // exchanges with an offset
-	P50     Interval // of θ, positive when the local clock is slow
-	P99Abs  Interval // of |θ|
-	Best    datasets.Optional[Best]
-	Invalid int64 // exchanges with an answer that must not be believed
+	N              int64    // exchanges with an offset
+	P50            Interval // of θ, positive when the local clock is slow
+	P50Abs, P99Abs Interval // of |θ|
+	Best           datasets.Optional[Best]
+	Invalid        int64 // exchanges with an answer that must not be believed
 	// State is whether the server is to be believed as far as its exchanges tell: good,
 	// doubtful, refused or silent; Why says why not.
 	State, Why string
@@ -104,13 +104,13 @@ func (o *OffsetSummary) Add(e *datasets.Exchange) {
 
 // Summary returns the whole, with order-statistic intervals at level.
 func (o *OffsetSummary) Summary(level float64) Offsets {
-	out := Offsets{N: int64(o.theta.len()), P50: o.theta.quantile(0.5, level), P99Abs: o.abs.quantile(0.99, level), Invalid: o.invalid}
+	out := Offsets{N: int64(o.theta.len()), P50: o.theta.quantile(0.5, level), P50Abs: o.abs.quantile(0.5, level), P99Abs: o.abs.quantile(0.99, level), Invalid: o.invalid}
 	out.State, out.Why = o.trust.state(out.N, o.invalid+o.negative, countsTAI(o.best.Offset))
 	out.Stamps, _ = o.trust.stamps()
 	if o.theta.len() > 0 {
 		out.Best = datasets.Some(o.best)
 		if _, tested := o.Assumptions.SelfBias.Value(); !tested {
-			out.Warnings = append(out.Warnings, "offset: no self-test of this instrument: its own bias is not in the bound")
+			out.Warnings = append(out.Warnings, "offset: no self-test of this instrument: its own bias is not in the bound (tickmark selftest measures it)")
 		}
 	}
 	if o.doubt != "" {

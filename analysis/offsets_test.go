@@ -58,7 +58,7 @@ func TestOffsetsNegativeSideCountsByMagnitude(t *testing.T) {
 }
 
 func TestOffsetsWithoutASelfTestSaySo(t *testing.T) {
-	const warning = "offset: no self-test of this instrument: its own bias is not in the bound"
+	const warning = "offset: no self-test of this instrument: its own bias is not in the bound (tickmark selftest measures it)"
 	for value, want := range map[string]bool{"": true, "0s": false, "-3µs": false} {
 		h := &datasets.Header{}
 		if value != "" {

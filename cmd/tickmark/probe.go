@@ -72,6 +72,11 @@ func (f *probeFlags) run(cmd *cobra.Command, s *streams, text string, targets []
 		return err
 	}
 	f.plan.Facts = toolFacts(canonical)
+	facts, doubt := selfTestFacts(time.Now(), canonical)
+	f.plan.Facts = append(f.plan.Facts, facts...)
+	if doubt != "" {
+		fmt.Fprintf(s.err, "self-test: %s\n", doubt)
+	}
 	if f.file == "-" {
 		f.file = ""
 	}

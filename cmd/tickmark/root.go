@@ -109,7 +109,7 @@ attached. It never adjusts a clock.`,
 // verbs lists the commands, in the order of the help text.
 func verbs() []func(*streams) *cobra.Command {
 	return []func(*streams) *cobra.Command{
-		newRunVerb, newProbeVerb, newServeVerb, newDoctorVerb, newImportVerb, newShowVerb, newClocksVerb, newTuneVerb,
+		newRunVerb, newProbeVerb, newServeVerb, newSelfTestVerb, newDoctorVerb, newImportVerb, newShowVerb, newClocksVerb, newTuneVerb,
 		newPlotVerb, newReportVerb, newListVerb, newVersionVerb,
 	}
 }

@@ -14,7 +14,11 @@ func TestMain(m *testing.M) {
 // TestScripts runs what a user would type: testdata/script/*.txtar.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
-		Dir:           "testdata/script",
+		Dir: "testdata/script",
+		Setup: func(env *testscript.Env) error {
+			env.Setenv("TICKMARK_STATE", env.Getenv("WORK")+"/state")
+			return nil
+		},
 		UpdateScripts: os.Getenv("UPDATE_SCRIPTS") != "",
 	})
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strconv"
 	"time"
 
 	"github.com/tickmark/tickmark/analysis"
@@ -21,15 +22,39 @@ const (
 	selfTestInterval  = 4 * time.Millisecond
 )
 
+// stampMode is a way to take the four stamps, and the probe that takes them so.
+type stampMode struct{ name, probe, says string }
+
+// The modes that a host may have, apart from hardware: no packet on loopback meets a NIC.
+const (
+	modeUser        = "user"
+	modeBasic       = "basic"
+	modeKernel      = "kernel"
+	modeInterleaved = "interleaved"
+)
+
+func stampModes() []stampMode {
+	return []stampMode{
+		{modeInterleaved, "ntp:mode=interleaved", "the kernel stamps all four"},
+		{modeBasic, "ntp", "the kernel stamps arrivals, the user departures: the default"},
+		{modeKernel, "ntp:stamps=kernel", "the kernel stamps all but T3"},
+		{modeUser, "ntp:stamps=user", "the user stamps T1, T3 and T4"},
+	}
+}
+
 type selfTest struct {
-	bias, worst analysis.Interval // θ p50 and |θ| p99, in seconds; the truth is 0
-	stamps      string
+	mode               string
+	bias, middle, tail analysis.Interval // θ p50, |θ| p50 and p99, in seconds; the truth is 0
+	missing            int64             // stamps that did not come
+	stamps             string            // who took them, by the rows
+	header             string            // who took them, by the header
 }
 
 // sampleSink keeps a recording in memory.
 type sampleSink struct {
 	header  *datasets.Header
 	offsets *analysis.OffsetSummary
+	missing int64
 }
 
 func (s *sampleSink) Begin(h *datasets.Header) error {
@@ -46,14 +71,30 @@ func (s *sampleSink) Record(row datasets.Row) error {
 	return nil
 }
 
-func (s *sampleSink) End(...datasets.Field) error { return nil }
+// End counts the stamps that are missing: T3 of the last interleaved exchange always is,
+// and is not counted.
+func (s *sampleSink) End(trailer ...datasets.Field) error {
+	for _, f := range trailer {
+		n, err := strconv.ParseInt(f.Value, 10, 64)
+		switch {
+		case err != nil:
+		case f.Key == "t1-missing":
+			s.missing += n
+		case f.Key == "t3-missing":
+			s.missing += max(0, n-1)
+		}
+	}
+	return nil
+}
 
-func runSelfTest(ctx context.Context) (*selfTest, error) {
+// runSelfTest measures one mode. Where the system has not got it the error is
+// errors.ErrUnsupported.
+func runSelfTest(ctx context.Context, mode stampMode) (*selfTest, error) {
 	server, err := serve.Start(serve.Config{NTP: "127.0.0.1:0"})
 	if err != nil {
 		return nil, err
 	}
-	probe, _, err := probes.Probes().Parse("probe", "ntp")
+	probe, _, err := probes.Probes().Parse("probe", mode.probe)
 	if err != nil {
 		return nil, err
 	}
@@ -67,18 +108,22 @@ func runSelfTest(ctx context.Context) (*selfTest, error) {
 		return nil, errInterrupted
 	}
 	o := sink.offsets.Summary(analysis.Level)
-	return &selfTest{bias: o.P50, worst: o.P99Abs, stamps: sink.header.Text(datasets.KeyStamps)}, nil
+	return &selfTest{
+		mode: mode.name, bias: o.P50, middle: o.P50Abs, tail: o.P99Abs,
+		missing: sink.missing, stamps: o.Stamps, header: sink.header.Text(datasets.KeyStamps),
+	}, nil
 }
 
-// facts are what the headers of the run say of the instrument.
+// facts are what the headers of a run say of the instrument.
 func (t *selfTest) facts() []datasets.Field {
 	facts := []datasets.Field{{Key: "self-test", Value: t.sentence()}}
 	if bias, ok := t.bias.Value.Value(); ok {
-		d := time.Duration(math.Round(bias * 1e9))
-		facts = append(facts, datasets.Field{Key: datasets.KeySelfBias, Value: d.String()})
+		facts = append(facts, datasets.Field{Key: datasets.KeySelfBias, Value: nanoseconds(bias).String()})
 	}
 	return facts
 }
+
+func nanoseconds(seconds float64) time.Duration { return time.Duration(math.Round(seconds * 1e9)) }
 
 func (t *selfTest) sentence() string {
 	bias, ok := t.bias.Value.Value()
@@ -88,8 +133,8 @@ func (t *selfTest) sentence() string {
 		return fmt.Sprintf("no bias could be told from %d exchanges", t.bias.N)
 	}
 	text := fmt.Sprintf("bias %s [%s, %s] (p50 of %d, 95 %%)", unit.Format(bias, "s"), unit.Format(lo, "s"), unit.Format(hi, "s"), t.bias.N)
-	if worst, ok := t.worst.Value.Value(); ok {
+	if worst, ok := t.tail.Value.Value(); ok {
 		text += ", |error| p99 " + unit.Format(worst, "s")
 	}
-	return text + ", stamps " + t.stamps
+	return text + ", stamps " + t.header
 }
