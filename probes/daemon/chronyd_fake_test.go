@@ -33,6 +33,7 @@ type chronyPeer struct {
 	samples               uint32
 	skew, estimate        float64
 	packetOffset          float64
+	flags                 uint16 // 10 tests, interleaved, authenticated
 }
 
 // The commands and replies of candm.h.
@@ -130,7 +131,7 @@ func (p chronyPeer) packets() []byte {
 	b = binary.BigEndian.AppendUint32(b, 0x7F7F0101)
 	b = appendChronyTime(b, 1790000000)
 	b = appendChronyFloats(b, p.packetOffset, 0.004, 1e-7, 4.6e-5, 0)
-	b = binary.BigEndian.AppendUint16(b, 0x3ff)
+	b = binary.BigEndian.AppendUint16(b, p.flags)
 	b = append(b, 'K', 'K')
 	for _, v := range []uint32{159, 159, 159, 0, 0, 0, 0} {
 		b = binary.BigEndian.AppendUint32(b, v)

@@ -96,8 +96,9 @@ func TestChronydThatSelectsNothing(t *testing.T) {
 	var r *Reading
 	chrony.Await(t, "chronyd to hear its source", func() bool {
 		r, err = ask(t, d)
-		_, heard := named(r, "chronyd 10.77.0.1").Offset.Value()
-		return err == nil && heard
+		c := named(r, "chronyd 10.77.0.1")
+		n, _ := c.Fact("samples")
+		return err == nil && n > "3" && c.Status != datasets.Unreachable
 	})
 	main, source := r.Claims[0], named(r, "chronyd 10.77.0.1")
 	if main.Status != datasets.Unsynchronised || source.Status != datasets.Rejected {

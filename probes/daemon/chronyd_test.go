@@ -73,8 +73,8 @@ func goodChronyd() *fakeChronyd {
 			rootDelay: 4.070942e-3, rootDispersion: 125.521e-6, lastUpdateInterval: 1,
 		},
 		sources: []chronyPeer{
-			{address: netip.MustParseAddr("198.51.100.1"), stratum: 1, state: 5, reach: 0o375, sinceSample: 1, orig: 2.441404e-3, latest: 2.381698e-3, err: 9.125562e-3, samples: 6, skew: 3, estimate: 2.4e-3, packetOffset: -2.441404e-3},
-			{address: netip.MustParseAddr("198.51.100.3"), stratum: 1, state: 0, reach: 0o377, sinceSample: 1, orig: 0.388753e-3, latest: 0.328892e-3, err: 2.035594e-3, samples: 6, skew: 3, estimate: 0.3e-3, packetOffset: -0.388753e-3},
+			{address: netip.MustParseAddr("198.51.100.1"), stratum: 1, state: 5, reach: 0o375, sinceSample: 1, orig: 2.441404e-3, latest: 2.381698e-3, err: 9.125562e-3, samples: 6, skew: 3, estimate: 2.4e-3, packetOffset: -2.441404e-3, flags: 0x83df},
+			{address: netip.MustParseAddr("198.51.100.3"), stratum: 1, state: 0, reach: 0o377, sinceSample: 1, orig: 0.388753e-3, latest: 0.328892e-3, err: 2.035594e-3, samples: 6, skew: 3, estimate: 0.3e-3, packetOffset: -0.388753e-3, flags: 0x43ff},
 			{address: netip.MustParseAddr("198.51.100.77"), state: 1, sinceSample: never},
 		},
 	}
@@ -110,7 +110,8 @@ func TestChronydOverTheWire(t *testing.T) {
 	checkCell(t, "source's offset", s.Offset, 27_941*time.Nanosecond-300*time.Microsecond)
 	checkCell(t, "source's bound", s.Bound, (300_000-27_941+2_035_594)*time.Nanosecond)
 	checkCell(t, "source's age", s.Age, time.Second)
-	checkFacts(t, s, map[string]string{"reach": "377", "tx_timestamping": "kernel", "total_rx": "159", "select_state": "*", "ntp_tests": "1111111111", "packet_precision": "-25"})
+	checkFacts(t, s, map[string]string{"reach": "377", "tx_timestamping": "kernel", "total_rx": "159", "select_state": "*", "ntp_tests": "1111111111", "packet_precision": "-25", "interleaved": "true", "authenticated": "false"})
+	checkFacts(t, r.Claims[1], map[string]string{"ntp_tests": "1111011111", "interleaved": "false", "authenticated": "true"})
 	checkCell(t, "offset of one that never answered", r.Claims[3].Offset, nil)
 	checkCell(t, "age of one that never answered", r.Claims[3].Age, nil)
 }

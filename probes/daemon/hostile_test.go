@@ -13,28 +13,26 @@ import (
 )
 
 // datagrams lists the daemons that answer datagrams with datagrams, each with a fake
-// that answers as it should and where its answers have their number.
-func datagrams() []struct {
+// that answers as it should.
+func datagrams() []hostile {
+	return []hostile{
+		{"chronyd over UDP", func() behaviour { return honest(goodChronyd().answer) }, newChronyd, false, 4, cmdmonReplyTo, []int{0, 1, cmdmonCommand + 1}},
+		{"chronyd over its socket", func() behaviour { return honest(goodChronyd().answer) }, newChronyd, true, 4, cmdmonReplyTo, []int{0, 1, cmdmonCommand + 1}},
+		{"ntpd", func() behaviour { return goodNtpd().act }, newNtpd, false, 4, 2, []int{0, 1, 7}}, // mode, operation, association
+		{"ptp4l", func() behaviour { return honest(goodPtp4l().answer) }, newPtp4l, true, 2, mgmtSequence, []int{
+			0, mgmtDomain, mgmtTarget, mgmtTarget + 9, mgmtAction, mgmtTLV + 5, // type, domain, addressee, action, data set
+		}},
+	}
+}
+
+type hostile struct {
 	name     string
 	act      func() behaviour
 	open     func(place string) (Daemon, error)
 	unix     bool
-	sequence int // offset in a reply
 	claims   int
-} {
-	return []struct {
-		name     string
-		act      func() behaviour
-		open     func(place string) (Daemon, error)
-		unix     bool
-		sequence int
-		claims   int
-	}{
-		{"chronyd over UDP", func() behaviour { return honest(goodChronyd().answer) }, newChronyd, false, cmdmonReplyTo, 4},
-		{"chronyd over its socket", func() behaviour { return honest(goodChronyd().answer) }, newChronyd, true, cmdmonReplyTo, 4},
-		{"ntpd", func() behaviour { return goodNtpd().act }, newNtpd, false, 2, 4},
-		{"ptp4l", func() behaviour { return honest(goodPtp4l().answer) }, newPtp4l, true, mgmtSequence, 2},
-	}
+	sequence int   // where an answer has its number
+	foreign  []int // bytes of its head that make it an answer to something else
 }
 
 // spoiled sends what spoil makes of each datagram of the right answer, and then, if it
@@ -68,6 +66,15 @@ func TestOnlyTheAnswerCounts(t *testing.T) {
 				return [][]byte{b}
 			}},
 			{"an answer to a later question", func(at int, b []byte) [][]byte { b[at] ^= 0x80; return [][]byte{b} }},
+			{"answers to something else", func(_ int, b []byte) [][]byte {
+				var all [][]byte
+				for _, at := range d.foreign {
+					other := append([]byte(nil), b...)
+					other[at] ^= 1
+					all = append(all, other)
+				}
+				return all
+			}},
 			{"a short one", func(_ int, b []byte) [][]byte { return [][]byte{b[:11]} }},
 			{"an empty one", func(int, []byte) [][]byte { return [][]byte{{}} }},
 			{"a question", func(int, []byte) [][]byte { return [][]byte{make([]byte, 80)} }},

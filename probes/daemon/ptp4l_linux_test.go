@@ -19,7 +19,7 @@ const lateStamps = "egressLatency 250000\ningressLatency -250000"
 // Two ptp4l, neither of which steers a clock, and each word of both is pmc's.
 func TestPtp4lInTheLab(t *testing.T) {
 	lab := netlab.New(t)
-	master := netlab.PTP4L(t, lab.Server, "priority1 10\nclockClass 7\ntimeSource 0x20\nlogAnnounceInterval -1", lateStamps)
+	master := netlab.PTP4L(t, lab.Server, "priority1 10\nlogAnnounceInterval -1", lateStamps)
 	slave := netlab.PTP4L(t, lab.Client, "slaveOnly 1\nlogAnnounceInterval -1", "")
 	m, err := newPtp4l(master.Socket)
 	check(t, err)
@@ -31,6 +31,22 @@ func TestPtp4lInTheLab(t *testing.T) {
 		r, err := ask(t, s)
 		delay, _ := r.Claims[0].Fact("mean_path_delay")
 		return err == nil && delay != "" && delay != "0"
+	})
+	checkTheta(t, s)
+	r, err := ask(t, m)
+	check(t, err)
+	if c := r.Claims[0]; c.Status != datasets.FreeRunning {
+		t.Errorf("the master is %s", c.Status)
+	}
+	checkCell(t, "the master's offset", r.Claims[0].Offset, nil)
+	// No two values are the same by default now; and stamps of UTC under a flag that says
+	// TAI are a mistake that is made.
+	netlab.PMC(t, lab.Server, master.Socket, "SET GRANDMASTER_SETTINGS_NP clockClass 7 clockAccuracy 0x21 offsetScaledLogVariance 0x4e5d "+
+		"currentUtcOffset 36 leap61 1 leap59 0 currentUtcOffsetValid 1 ptpTimescale 1 timeTraceable 0 frequencyTraceable 1 timeSource 0x20")
+	slave.Await(t, "the slave to hear of the new settings", func() bool {
+		r, err := ask(t, s)
+		class, _ := r.Claims[0].Fact("gm_clock_class")
+		return err == nil && class == "7" && r.Claims[0].Why != ""
 	})
 	for _, side := range []struct {
 		name   string
@@ -48,13 +64,12 @@ func TestPtp4lInTheLab(t *testing.T) {
 			t.Errorf("pmc says otherwise of the %s:\n%s", side.name, strings.Join(differ, "\n"))
 		}
 	}
-	checkTheta(t, s)
-	r, err := ask(t, m)
+	r, err = ask(t, s)
 	check(t, err)
-	if c := r.Claims[0]; c.Status != datasets.FreeRunning {
-		t.Errorf("the master is %s", c.Status)
+	if c := r.Claims[0]; c.Why != "the offset looks like TAI against UTC" {
+		t.Errorf("why %q: offset %v", c.Why, c.Offset)
 	}
-	checkCell(t, "the master's offset", r.Claims[0].Offset, nil)
+	checkCell(t, "leap", r.Claims[0].Leap, 1)
 }
 
 // checkTheta takes the median of many offsets: one is off by whatever the scheduler did.
