@@ -1,0 +1,45 @@
+package probes
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+// The probes on NICs with clocks of their own, which qemu emulates: PHC, PTP and NTP in
+// hardware, each held to what the clocks were set to (testdata/lab).
+func TestHardwareLab(t *testing.T) {
+	if testing.Short() || runtime.GOARCH != "amd64" {
+		t.Skip("boots a guest for a minute (amd64): left out by -short")
+	}
+	dir := t.TempDir()
+	tickmark, nic := filepath.Join(dir, "tickmark"), filepath.Join(dir, "nic.test")
+	for _, args := range [][]string{{"build", "-o", tickmark, "../cmd/tickmark"}, {"test", "-c", "-o", nic, "./nic"}} {
+		c := exec.Command("go", args...)
+		c.Env = append(os.Environ(), "CGO_ENABLED=0")
+		if out, err := c.CombinedOutput(); err != nil {
+			t.Skipf("needs the go command to build static programs: %v: %.200s", err, out)
+		}
+	}
+	lab := filepath.Join(dir, "lab")
+	if out, err := exec.Command("go", "build", "-o", lab, "./testdata/lab").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	out, err := exec.CommandContext(t.Context(), lab, "testdata/lab/scenario.sh", tickmark, nic).CombinedOutput()
+	const unavailable = 69
+	var exit *exec.ExitError
+	if errors.As(err, &exit) && exit.ExitCode() == unavailable {
+		t.Skip(strings.TrimSpace(string(out)))
+	}
+	t.Logf("%s", out)
+	if err != nil {
+		t.Errorf("the lab: %v", err)
+	}
+	if !strings.Contains(string(out), "PASS rate, ppm") {
+		t.Error("the scenario did not come to its end")
+	}
+}
