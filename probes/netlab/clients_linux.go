@@ -1,74 +1,75 @@
 package netlab
 
 import (
-	"encoding/json"
 	"fmt"
 	"net/netip"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strconv"
 	"testing"
 	"time"
 )
 
-// The other clients return what they read of a server, positive when the local clock
-// is slow.
-
-// NTPDig asks once, by ntpsec's ntpdig.
+// NTPDig is what ntpsec's ntpdig reads of a server, at port 123, when it asks once.
 func NTPDig(tb testing.TB, n Namespace, at netip.Addr) time.Duration {
 	tb.Helper()
-	// Unpacked rather than installed, its Python modules lie beside it, and the library
-	// that they load is looked for among them.
 	dig := Need(tb, "ntpdig")
-	lib := filepath.Join(filepath.Dir(dig), "../lib")
-	modules := filepath.Join(lib, "python3/dist-packages")
-	if found, _ := filepath.Glob(filepath.Join(lib, "*/ntp/libntpc.so")); len(found) == 1 {
-		_ = os.Symlink(found[0], filepath.Join(modules, "ntp/libntpc.so"))
+	const python = "/usr/bin/python3" // which has the modules of Debian's packages
+	if !exists(python) {
+		tb.Skipf("needs %s, which is not there", python)
 	}
-	c := exec.Command(Need(tb, "ip"), "netns", "exec", n.Name, dig, "-j", at.String())
-	c.Env = append(os.Environ(), "PYTHONPATH="+modules)
-	out, err := c.Output()
-	if err != nil {
-		tb.Fatalf("ntpdig: %v: %s", err, out)
-	}
-	var answer struct {
-		Offset float64 `json:"offset"`
-	}
-	if err := json.Unmarshal(out, &answer); err != nil {
-		tb.Fatalf("ntpdig: %v: %s", err, out)
-	}
-	return seconds(answer.Offset)
+	n = n.With("PYTHONPATH=" + modules(tb, filepath.Join(filepath.Dir(dig), "../lib")))
+	return reads(tb, printedByNTPDig, n, python, dig, "-j", at.String())
 }
 
-// ChronydQ is one measurement of chronyd -Q, which prints microseconds.
+// modules returns a folder with ntpsec's Python package as it is below lib. It looks
+// for its library among its own files, or else where that would be installed, and
+// unpacked it lies in neither place.
+func modules(tb testing.TB, lib string) string {
+	tb.Helper()
+	d := newDaemon(tb)
+	home := filepath.Join(d.Dir, "ntp")
+	if err := os.Mkdir(home, 0o755); err != nil {
+		tb.Fatal(err)
+	}
+	for _, pattern := range []string{"python3/dist-packages/ntp/*.py", "*/ntp/libntpc.so"} {
+		files, _ := filepath.Glob(filepath.Join(lib, pattern))
+		if len(files) == 0 {
+			tb.Skipf("needs ntpsec's Python modules (Debian package python3-ntp), which are not there")
+		}
+		for _, f := range files {
+			if err := os.Symlink(f, filepath.Join(home, filepath.Base(f))); err != nil {
+				tb.Fatal(err)
+			}
+		}
+	}
+	return d.Dir
+}
+
+// ChronydQ is one measurement of chronyd -Q with these options of its server line; it
+// takes some seconds.
 func ChronydQ(tb testing.TB, n Namespace, at netip.Addr, options string) time.Duration {
 	tb.Helper()
 	d := newDaemon(tb)
 	conf := d.write(tb, "q.conf", fmt.Sprintf("server %s iburst %s\ncmdport 0\nbindcmdaddress /\npidfile %s/pid\n", at, options, d.Dir))
-	// "System clock wrong by -0.000003 seconds (ignored)": what is to be added to it.
-	return read(tb, n, regexp.MustCompile(`System clock wrong by (-?[0-9.]+) seconds`), Need(tb, "chronyd"), "-Q", "-u", "root", "-t", "10", "-f", conf)
+	return reads(tb, printedByChronydQ, n, "chronyd", "-Q", "-u", "root", "-t", "10", "-f", conf)
 }
 
-// NTPCheck is the mean of n requests by facebook's `ntpcheck utils ntpdate`.
+// NTPCheck is the mean of so many requests by facebook's `ntpcheck utils ntpdate`.
 func NTPCheck(tb testing.TB, n Namespace, at netip.Addr, requests int) time.Duration {
 	tb.Helper()
-	return read(tb, n, regexp.MustCompile(`(?i)offset:?\s+(-?[0-9.]+)`), Build(tb, "ntpcheck"), "utils", "ntpdate", "-s", at.String(), "-r", strconv.Itoa(requests))
+	return reads(tb, printedByNTPCheck, n, Build(tb, "ntpcheck"), "utils", "ntpdate", "-s", at.String(), "-r", strconv.Itoa(requests))
 }
 
-func read(tb testing.TB, n Namespace, number *regexp.Regexp, command string, args ...string) time.Duration {
+func reads(tb testing.TB, read func(string) (time.Duration, error), n Namespace, command string, args ...string) time.Duration {
 	tb.Helper()
-	out, err := exec.Command(Need(tb, "ip"), append([]string{"netns", "exec", n.Name, command}, args...)...).CombinedOutput()
-	match := number.FindSubmatch(out)
-	if match == nil {
+	out, err := n.Run(tb, command, args...)
+	if err != nil {
 		tb.Fatalf("%s: %v: %s", command, err, out)
 	}
-	v, err := strconv.ParseFloat(string(match[1]), 64)
+	theta, err := read(out)
 	if err != nil {
-		tb.Fatalf("%s: %v", command, err)
+		tb.Fatal(err)
 	}
-	return seconds(v)
+	return theta
 }
-
-func seconds(v float64) time.Duration { return time.Duration(v * float64(time.Second)) }

@@ -1,6 +1,7 @@
 package netlab
 
 import (
+	"net"
 	"net/netip"
 	"testing"
 )
@@ -14,8 +15,20 @@ func Ntpd(tb testing.TB, n Namespace, lines string) *Daemon {
 	d := newDaemon(tb)
 	const standing = "tos orphan 3 orphanwait 1 minclock 1 minsane 1\nrefclock local unit 0 stratum 3 minpoll 3 maxpoll 3 prefer\nrestrict default\nunrestrict default limited\n"
 	conf := d.write(tb, "ntp.conf", standing+lines+"\n")
+	// It looks for interfaces at its start and then again only after some seconds.
+	d.Await(tb, "the cable", n.running)
 	d.Ended = n.Start(tb, "ntpd", "-n", "-c", conf)
-	at := netip.AddrPortFrom(netip.MustParseAddr("127.0.0.1"), 123)
+	at := netip.AddrPortFrom(n.Addr, 123)
 	d.Await(tb, "ntpd", func() bool { return answersNTP(n, at) })
 	return d
+}
+
+// running is true when the kernel knows that the cable is plugged in at both ends.
+func (n Namespace) running() (up bool) {
+	_ = n.Do(func() error {
+		i, err := net.InterfaceByName(n.Interface)
+		up = err == nil && i.Flags&net.FlagRunning != 0
+		return err
+	})
+	return up
 }

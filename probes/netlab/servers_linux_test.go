@@ -143,3 +143,31 @@ func TestSPTPSeesPTP4U(t *testing.T) {
 		t.Errorf("θ %v, want 37.001234567s", theta)
 	}
 }
+
+// A chronyd whose own clock is 0.5 s ahead, and not the kernel's: half of that shows as
+// an offset, and a round trip that is over before it began.
+func TestFaketimeShiftsOnlyT3(t *testing.T) {
+	lab := New(t)
+	Chronyd(t, Faketime(t, lab.Server, 500*time.Millisecond), "local stratum 3\nallow 10.77.0.0/24")
+	if theta := median(t, lab.Client, netip.AddrPortFrom(lab.Server.Addr, 123), 20); (theta - 250*time.Millisecond).Abs() > 10*time.Millisecond {
+		t.Errorf("θ %v, want 250ms", theta)
+	}
+}
+
+// The first request after a recipe's return is answered.
+func TestServersAreUp(t *testing.T) {
+	for range 3 {
+		lab := New(t)
+		Chronyd(t, lab.Server, "local stratum 3\nallow 10.77.0.0/24")
+		Ntpd(t, lab.Client, "")
+		NTPResponder(t, lab.Server, 1124)
+		for _, at := range []struct {
+			n    Namespace
+			port uint16
+		}{{lab.Server, 123}, {lab.Client, 123}, {lab.Server, 1124}} {
+			if to := netip.AddrPortFrom(at.n.Addr, at.port); !answersNTP(lab.Client, to) {
+				t.Errorf("%v did not answer at once", to)
+			}
+		}
+	}
+}
