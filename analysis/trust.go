@@ -101,10 +101,10 @@ func (t *trust) state(n, refused int64, tai bool) (state, why string) {
 	return stateGood, ""
 }
 
-// countsTAI reports whether an offset looks like that of a clock that counts TAI where
+// CountsTAI reports whether an offset looks like that of a clock that counts TAI where
 // UTC was expected, or the other way round: close to a whole number of seconds from 30
 // to 40 (37 since 2017).
-func countsTAI(theta float64) bool {
+func CountsTAI(theta float64) bool {
 	const near = 0.05
 	size := math.Abs(theta)
 	return size > 30-near && size < 40+near && math.Abs(size-math.Round(size)) < near

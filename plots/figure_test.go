@@ -263,3 +263,16 @@ func TestFiguresRefuseByName(t *testing.T) {
 		t.Errorf("%T, want a usage error", err)
 	}
 }
+
+// An offset of TAI's whole seconds is not drawn as if it were one.
+func TestOffsetOfTAIIsDoubted(t *testing.T) {
+	for theta, doubted := range map[time.Duration]bool{37*time.Second + 1234567: true, -37 * time.Second: true, 20 * time.Second: false} {
+		c, err := offset([]Trace{{"a.trace", newMemory(datasets.Exchanges, exchanges(1, 50, time.Second, time.Millisecond, time.Millisecond, constant(theta)))}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.HasPrefix(c.Title, "TAI/UTC mismatch? "); got != doubted {
+			t.Errorf("%v: %q", theta, c.Title)
+		}
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/tickmark/tickmark/analysis"
 	"github.com/tickmark/tickmark/analysis/unit"
 )
 
@@ -50,6 +51,9 @@ func offset(traces []Trace) (*Chart, error) {
 	if n == 0 {
 		c.Title = "No offset: nothing to draw"
 		c.Empty = fmt.Sprintf("None of %s was answered so that it can be believed.", count(bad+silent, "exchange"))
+	}
+	if slices.ContainsFunc(all, func(o *offsets) bool { return o.n > 0 && analysis.CountsTAI(o.best.Offset) }) {
+		c.Title = "TAI/UTC mismatch? " + c.Title
 	}
 	c.Desc = fmt.Sprintf("%s. %s without an answer.", c.Subtitle, count(silent, "exchange"))
 	return c, nil
