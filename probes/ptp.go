@@ -76,9 +76,6 @@ func (ptpProbe) Kind() datasets.Kind { return datasets.Exchanges }
 // capture file.
 func (ptpProbe) TakesTarget() bool { return true }
 
-// source is who is asked to stamp.
-func (p ptpProbe) source() datasets.Source { return sourceOf(p.stamps) }
-
 func sourceOf(word string) datasets.Source {
 	switch word {
 	case "user":
@@ -136,16 +133,19 @@ type ptpClient interface {
 // open returns the client of the mode; auto tries whether the master speaks SPTP.
 func (p ptpProbe) open(ctx context.Context, remote netip.Addr, s schedule, plan Plan, timeout time.Duration) (ptpClient, error) {
 	if p.mode != "unicast" {
-		simple, err := openSimple(ctx, p, remote, plan)
-		if err != nil || p.mode == "sptp" || simple.answers(ctx, min(timeout, 200*time.Millisecond)) {
+		simple, err := openSimple(p, remote, plan)
+		if err != nil || p.mode == "sptp" || answersSimple(ctx, simple, min(timeout, simpleTrial)) {
 			return simple, err
 		}
 		if err := simple.close(); err != nil {
 			return nil, err
 		}
 	}
-	return openUnicast(ctx, p, remote, s.interval, plan)
+	return openUnicast(p, remote, s.interval, plan)
 }
+
+// simpleTrial is how long an SPTP server is given to show itself as one.
+const simpleTrial = 200 * time.Millisecond
 
 // resolveHost returns the address of a host that is named without a port: PTP's are
 // fixed.

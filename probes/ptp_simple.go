@@ -14,22 +14,34 @@ import (
 // Sync, whose time stamp is T2, and an Announce, whose time stamp is T3.
 type ptpSimple struct{ *ptpPeer }
 
-func openSimple(ctx context.Context, p ptpProbe, remote netip.Addr, plan Plan) (*ptpSimple, error) {
-	q, err := newPTPPeer(ctx, p, remote, plan)
+// openSimple returns a client that asks from a port the system chooses, to which it is
+// answered for the sake of its port number. A NIC may stamp by the port that a message
+// goes to: for hardware stamps the ports are PTP's.
+func openSimple(p ptpProbe, remote netip.Addr, plan Plan) (ptpClient, error) {
+	q, err := newPTPPeer(p, remote, plan)
 	if err != nil {
 		return nil, err
 	}
-	q.listenTo(q.send)
+	if q.source == datasets.Hardware {
+		err = q.usePorts()
+	} else {
+		q.id.Port = repliesToSender
+		err = q.useEvent(0)
+	}
+	if err != nil {
+		return nil, errors.Join(err, q.close())
+	}
+	q.listen()
 	return &ptpSimple{q}, nil
 }
 
 func (s *ptpSimple) facts() []datasets.Field { return s.ptpPeer.facts("sptp") }
 
-// answers reports whether the master speaks SPTP: two requests are made to find out.
-func (s *ptpSimple) answers(ctx context.Context, timeout time.Duration) bool {
+// answersSimple reports whether the master speaks SPTP: two requests are made to find out.
+func answersSimple(ctx context.Context, client ptpClient, timeout time.Duration) bool {
 	for range 2 {
 		var row datasets.Exchange
-		if s.attempt(ctx, time.Now().Add(timeout), &row); row.Outcome != datasets.TimedOut && row.Outcome != datasets.LostLocal {
+		if client.attempt(ctx, time.Now().Add(timeout), &row); row.Outcome != datasets.TimedOut && row.Outcome != datasets.LostLocal {
 			return true
 		}
 	}
@@ -38,36 +50,52 @@ func (s *ptpSimple) answers(ctx context.Context, timeout time.Duration) bool {
 
 func (s *ptpSimple) attempt(ctx context.Context, until time.Time, row *datasets.Exchange) attempted {
 	*row = datasets.Exchange{}
+	s.drain(func(*ptpHeard) { s.strays.Add(1) }) // late, or an answer to somebody else
 	sent, packet, size, err := s.ask(true)
 	if err != nil {
 		row.Outcome = datasets.LostLocal
 		return attempted{sent: sent, err: err}
 	}
-	row.Size, row.Outcome = size, datasets.TimedOut
-	timer := time.NewTimer(time.Until(until))
-	defer timer.Stop()
-	var sync, announce ptpHeard
-	for sync.Type != wire.Sync || announce.Type != wire.Announce || sync.read.isZero() {
-		h, ok := s.next(ctx, timer.C)
+	row.Size = size
+	sync, announce, ok := s.answer(ctx, until)
+	if !ok {
+		row.Outcome = datasets.TimedOut
+		return attempted{sent: sent}
+	}
+	last := announce
+	if sync.read.mono.After(last.read.mono) {
+		last = sync
+	}
+	row.Elapsed = last.read.mono.Sub(sent.mono)
+	row.T1, row.T2 = s.departed(sent, packet), s.probe.master(sync.Timestamp)
+	row.T3, row.T4 = s.probe.master(announce.Timestamp), sync.at
+	corrected(row, announce.Correction, sync.Correction)
+	s.finish(row, ptpHeard{read: sent}, last)
+	return attempted{sent: sent}
+}
+
+// answer returns the two messages that answer the last request, in whatever order they
+// come, and false if one does not.
+func (s *ptpSimple) answer(ctx context.Context, until time.Time) (sync, announce ptpHeard, ok bool) {
+	for {
+		h, ok := s.next(ctx, until)
 		switch {
 		case !ok:
-			return attempted{sent: sent, err: errors.New("stopped")}
-		case h.Sequence != s.number:
-			s.strays++ // late, or an answer to somebody else
-		case h.Type == wire.Sync:
+			return sync, announce, false
+		case h.Sequence == s.number && h.Type == wire.Sync && sync.read.isZero():
 			sync = h
-		case h.Type == wire.Announce:
+		case h.Sequence == s.number && h.Type == wire.Announce && announce.read.isZero():
 			announce = h
+		default:
+			s.strays.Add(1)
+			continue
+		}
+		if !sync.read.isZero() && !announce.read.isZero() {
+			if sync.Source == announce.Source {
+				return sync, announce, true
+			}
+			s.strays.Add(1) // one of the two is nobody's
+			sync, announce = ptpHeard{}, ptpHeard{}
 		}
 	}
-	last := announce.read
-	if sync.read.mono.After(last.mono) {
-		last = sync.read
-	}
-	row.Elapsed = last.mono.Sub(sent.mono)
-	row.T1, row.T2 = s.departed(sent, packet), s.master(sync.Timestamp)
-	row.T3, row.T4 = s.master(announce.Timestamp), sync.at
-	row.CorrectionOut, row.CorrectionBack = correction(announce.Correction), correction(sync.Correction)
-	s.finish(row, sent, last)
-	return attempted{sent: sent}
 }

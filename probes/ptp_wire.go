@@ -11,13 +11,17 @@ import (
 	"github.com/tickmark/tickmark/datasets/wire"
 )
 
+// repliesToSender is a port number that has ptp4u answer to where it was asked from: it
+// must be above 10.
+const repliesToSender = 11
+
 // newPortID returns an identity that nobody else has: random, with the bit that says
-// it is no manufacturer's. A port above 10 has ptp4u answer to where it was asked from.
+// it is no manufacturer's.
 func newPortID() wire.PortID {
 	var b [8]byte
 	_, _ = rand.Read(b[:]) // never fails: the program would have ended
 	const local, multicast = 1 << 57, 1 << 56
-	return wire.PortID{Clock: wire.ClockID(binary.BigEndian.Uint64(b[:])&^multicast | local), Port: 11}
+	return wire.PortID{Clock: wire.ClockID(binary.BigEndian.Uint64(b[:])&^multicast | local), Port: 1}
 }
 
 func ptpHeader(kind protocol.MessageType, length int, flags uint16, id wire.PortID, domain uint8, number uint16) protocol.Header {
@@ -48,28 +52,26 @@ func delayReq(id wire.PortID, domain uint8, number uint16, simple bool) ([]byte,
 type session struct {
 	kind     wire.PTPType
 	interval int8
-	length   time.Duration // 0 ends it
+	length   time.Duration
 }
 
-// signaling writes a request for sessions, or the end of one.
-func signaling(id wire.PortID, domain uint8, number uint16, sessions ...session) ([]byte, error) {
-	const head, tlvHead, request, cancel = 44, 4, 6, 2
+// purpose is what a Signaling message of ours is for.
+type purpose uint8
+
+const (
+	request purpose = iota
+	cancel
+	acknowledge // a cancellation
+)
+
+// signaling writes a message about sessions.
+func signaling(id wire.PortID, domain uint8, number uint16, what purpose, sessions ...session) ([]byte, error) {
+	const fixed = 44
 	p := protocol.Signaling{TargetPortIdentity: protocol.PortIdentity{ClockIdentity: ^protocol.ClockIdentity(0), PortNumber: 0xffff}}
-	length := head
+	length := fixed
 	for _, s := range sessions {
-		kind := protocol.NewUnicastMsgTypeAndFlags(protocol.MessageType(s.kind), 0)
-		if s.length == 0 {
-			length += tlvHead + cancel
-			p.TLVs = append(p.TLVs, &protocol.CancelUnicastTransmissionTLV{
-				TLVHead: protocol.TLVHead{TLVType: protocol.TLVCancelUnicastTransmission, LengthField: cancel}, MsgTypeAndFlags: kind,
-			})
-			continue
-		}
-		length += tlvHead + request
-		p.TLVs = append(p.TLVs, &protocol.RequestUnicastTransmissionTLV{
-			TLVHead:            protocol.TLVHead{TLVType: protocol.TLVRequestUnicastTransmission, LengthField: request},
-			MsgTypeAndReserved: kind, LogInterMessagePeriod: protocol.LogInterval(s.interval), DurationField: uint32(s.length / time.Second),
-		})
+		tlv, size := s.tlv(what)
+		p.TLVs, length = append(p.TLVs, tlv), length+size
 	}
 	p.Header = ptpHeader(protocol.MessageSignaling, length, protocol.FlagUnicast, id, domain, number)
 	b, err := p.MarshalBinary()
@@ -79,20 +81,51 @@ func signaling(id wire.PortID, domain uint8, number uint16, sessions ...session)
 	return append(b, 0, 0), nil
 }
 
-// granted returns the sessions that a Signaling message grants, of length 0 those it
-// refuses. What it does not know it passes over.
-func granted(m *wire.PTP) []session {
-	var all []session
-	for tlvs := m.TLVs; len(tlvs) >= 4; {
-		kind, size := protocol.TLVType(binary.BigEndian.Uint16(tlvs)), 4+int(binary.BigEndian.Uint16(tlvs[2:]))
-		if size > len(tlvs) {
+func (s session) tlv(what purpose) (protocol.TLV, int) {
+	const head, long, short = 4, 6, 2
+	kind := protocol.NewUnicastMsgTypeAndFlags(protocol.MessageType(s.kind), 0)
+	switch what {
+	case cancel:
+		return &protocol.CancelUnicastTransmissionTLV{
+			TLVHead: protocol.TLVHead{TLVType: protocol.TLVCancelUnicastTransmission, LengthField: short}, MsgTypeAndFlags: kind,
+		}, head + short
+	case acknowledge:
+		return &protocol.AcknowledgeCancelUnicastTransmissionTLV{
+			TLVHead: protocol.TLVHead{TLVType: protocol.TLVAcknowledgeCancelUnicastTransmission, LengthField: short}, MsgTypeAndFlags: kind,
+		}, head + short
+	}
+	return &protocol.RequestUnicastTransmissionTLV{
+		TLVHead:            protocol.TLVHead{TLVType: protocol.TLVRequestUnicastTransmission, LengthField: long},
+		MsgTypeAndReserved: kind, LogInterMessagePeriod: protocol.LogInterval(s.interval), DurationField: uint32(s.length / time.Second),
+	}, head + long
+}
+
+// grant is what a master says of a session; one of length 0 it denies.
+type grant struct {
+	session
+	cancelled bool
+}
+
+// grants reads what a Signaling message grants, denies and cancels. What it does not
+// know it passes over, and what is broken ends it.
+func grants(m *wire.PTP) []grant {
+	const head, granting, cancelling, reserved = 4, 8, 2, 6
+	var all []grant
+	for tlvs := m.TLVs; len(tlvs) >= head; {
+		kind, size := protocol.TLVType(binary.BigEndian.Uint16(tlvs)), int(binary.BigEndian.Uint16(tlvs[2:]))
+		if size > len(tlvs)-head {
 			break
 		}
-		var g protocol.GrantUnicastTransmissionTLV
-		if kind == protocol.TLVGrantUnicastTransmission && size >= 12 && g.UnmarshalBinary(tlvs[:size]) == nil {
-			all = append(all, session{wire.PTPType(g.MsgTypeAndReserved.MsgType()), int8(g.LogInterMessagePeriod), time.Duration(g.DurationField) * time.Second})
+		b := tlvs[head : head+size]
+		tlvs = tlvs[head+size:]
+		switch {
+		case kind == protocol.TLVGrantUnicastTransmission && size >= granting:
+			// message type, interval, duration (4 bytes), reserved, flags
+			length := time.Duration(binary.BigEndian.Uint32(b[2:reserved])) * time.Second
+			all = append(all, grant{session: session{wire.PTPType(b[0] >> 4), int8(b[1]), length}})
+		case kind == protocol.TLVCancelUnicastTransmission && size >= cancelling:
+			all = append(all, grant{session: session{kind: wire.PTPType(b[0] >> 4)}, cancelled: true})
 		}
-		tlvs = tlvs[size:]
 	}
 	return all
 }

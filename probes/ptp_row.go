@@ -1,0 +1,147 @@
+package probes
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/tickmark/tickmark/datasets"
+	"github.com/tickmark/tickmark/datasets/wire"
+)
+
+// departed is T1. The user's stamp stands in for one that the kernel did not give; for
+// the NIC's, which is of another clock, nothing does.
+func (q *ptpPeer) departed(sent moment, packet uint32) datasets.Stamp {
+	if q.source == datasets.User {
+		return sent.stamp()
+	}
+	at, err := q.event.Departure(packet, time.Now().Add(patience))
+	if err == nil {
+		return at
+	}
+	q.departuresMissed++
+	if q.source == datasets.Hardware {
+		return datasets.Stamp{}
+	}
+	return sent.stamp()
+}
+
+// master is a time of the master's.
+func (p ptpProbe) master(t wire.PTPTime) datasets.Stamp {
+	ns, ok := t.UnixNanos()
+	if !ok {
+		return datasets.Stamp{}
+	}
+	return datasets.NewStamp(ns, datasets.Remote, sourceOf(p.server))
+}
+
+// finish fills in what the announcements tell, and judges the row, whose messages were
+// read between from and to.
+func (q *ptpPeer) finish(row *datasets.Exchange, from, to ptpHeard) {
+	if _, stamped := row.T4.UnixNanos(); !stamped {
+		q.arrivalsMissed++
+	}
+	row.Stall = to.waited
+	if !q.announce.read.isZero() {
+		q.probe.announced(row, q.announce.Flags, &q.announce.Announcement)
+	} else {
+		q.probe.announced(row, 0, nil)
+	}
+	row.Outcome, row.Copies = datasets.Replied, 1
+	if row.Why == "" {
+		row.Why = stepBetween(from.read, to.read)
+	}
+	q.probe.judge(row)
+}
+
+// judge makes a row invalid that contradicts itself.
+func (p ptpProbe) judge(row *datasets.Exchange) {
+	_, received := row.T2.UnixNanos()
+	_, sent := row.T3.UnixNanos()
+	delay, whole := row.Delay()
+	switch {
+	case row.Why != "":
+	case !received || !sent:
+		row.Why = "the master did not stamp it"
+	case whole && delay < 0:
+		row.Why = fmt.Sprintf("the path delay is negative (%v): a clock stepped or a stamp lies", delay/2)
+	default:
+		return
+	}
+	row.Outcome, row.Copies = datasets.Invalid, 0
+}
+
+// announced fills in what the master's last Announce, nil if there was none, says of
+// its clock, and what the option makes of its timescale.
+func (p ptpProbe) announced(row *datasets.Exchange, flags wire.PTPFlags, a *wire.Announcement) {
+	row.UTCOffset = p.fixed
+	if a == nil {
+		return
+	}
+	row.Reference = a.Grandmaster.String()
+	if claim, ok := accuracyOf(a); ok {
+		row.RootDispersion = datasets.Some(claim)
+	}
+	if _, fixed := p.fixed.Value(); !fixed && (p.utc == "announced" || flags.Has(wire.FlagUTCOffsetValid)) {
+		row.UTCOffset = datasets.Some(a.UTCOffset)
+	}
+}
+
+// corrected fills in how long the network says that it held messages up. What does not
+// fit into its field is unknown (IEEE 1588-2019 §13.3.2.9), and so is θ then.
+func corrected(row *datasets.Exchange, out wire.Correction, back ...wire.Correction) {
+	there, fits := out.Duration()
+	var here time.Duration
+	for _, c := range back {
+		d, ok := c.Duration()
+		here, fits = here+d, fits && ok
+	}
+	if !fits {
+		row.Why = "a correction does not fit into its field: how long the network took is unknown"
+		return
+	}
+	if there != 0 {
+		row.CorrectionOut = datasets.Some(there)
+	}
+	if here != 0 {
+		row.CorrectionBack = datasets.Some(here)
+	}
+}
+
+// facts is what the header says of the client.
+func (q *ptpPeer) facts(mode string) []datasets.Field {
+	own := q.source.String()
+	facts := []datasets.Field{
+		{Key: "mode", Value: mode},
+		{Key: "local", Value: q.event.LocalAddr().String()},
+		{Key: "port-identity", Value: q.id.String()},
+		{Key: datasets.KeyStamps, Value: fmt.Sprintf("t1=%s t2,t3=%s t4=%s", own, sourceOf(q.probe.server), own)},
+	}
+	if q.nic != nil {
+		return append(append(facts, datasets.Field{Key: "local-clock", Value: q.nic.clock}), q.nic.facts...)
+	}
+	return append(facts, datasets.Field{Key: "local-clock", Value: "CLOCK_REALTIME"}, duration(datasets.KeyPrecision, clockPrecision()))
+}
+
+func (q *ptpPeer) trailer() []datasets.Field {
+	fields := []datasets.Field{
+		count("strays", q.strays.Load()), count("unread", q.unread.Load()),
+		count("t1-missing", q.departuresMissed), count("t4-missing", q.arrivalsMissed),
+	}
+	if q.announce.read.isZero() {
+		return append(fields, datasets.Field{Key: "announced", Value: "nothing"})
+	}
+	return append(fields, announcedFields(q.announce.Flags, &q.announce.Announcement)...)
+}
+
+// announcedFields say what a master announced last.
+func announcedFields(flags wire.PTPFlags, a *wire.Announcement) []datasets.Field {
+	valid := "not valid"
+	if flags.Has(wire.FlagUTCOffsetValid) {
+		valid = "valid"
+	}
+	return []datasets.Field{
+		{Key: "grandmaster", Value: a.Grandmaster.String()},
+		{Key: "announced", Value: fmt.Sprintf("class %d, accuracy 0x%02x, %d steps removed, UTC offset %s (%s)",
+			a.Class, a.Accuracy, a.StepsRemoved, a.UTCOffset, valid)},
+	}
+}
