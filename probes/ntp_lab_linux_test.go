@@ -117,8 +117,7 @@ func TestLabAsymmetricPath(t *testing.T) {
 // the delay becomes negative, and every exchange is refused for it.
 func TestLabFaketime(t *testing.T) {
 	lab := netlab.New(t)
-	library := fakeTime(t)
-	d := netlab.Chronyd(t, lab.Server.With("LD_PRELOAD="+library, "FAKETIME=+0.5", "FAKETIME_DONT_RESET=1"), "local stratum 3\nallow 10.77.0.0/24\n")
+	d := netlab.Chronyd(t, netlab.Faketime(t, lab.Server, 500*time.Millisecond), "local stratum 3\nallow 10.77.0.0/24\n")
 	target := netip.AddrPortFrom(lab.Server.Addr, 123)
 	tape := &ntpTape{}
 	plan := Plan{Count: 20, Interval: 20 * time.Millisecond, Listen: datasets.Some(time.Second)}
@@ -132,22 +131,6 @@ func TestLabFaketime(t *testing.T) {
 			t.Errorf("attempt %d: %v %q", e.Seq, e.Outcome, e.Why)
 		}
 	}
-}
-
-// fakeTime is the library, wherever it was put.
-func fakeTime(t *testing.T) string {
-	t.Helper()
-	for _, pattern := range []string{"../bin/tools/usr/lib/*/faketime/libfaketime.so.1", "/usr/lib/*/faketime/libfaketime.so.1"} {
-		if found, _ := filepath.Glob(pattern); len(found) > 0 {
-			path, err := filepath.Abs(found[0])
-			if err != nil {
-				t.Fatal(err)
-			}
-			return path
-		}
-	}
-	t.Skip("needs libfaketime, which is not there")
-	return ""
 }
 
 // Beside the other clients, on the same path in the same run: at least five times
