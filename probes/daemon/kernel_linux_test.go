@@ -2,11 +2,15 @@ package daemon
 
 import (
 	"context"
+	"os/exec"
+	"regexp"
+	"strconv"
 	"testing"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/tickmark/tickmark/datasets"
+	"github.com/tickmark/tickmark/probes/netlab"
 )
 
 // The kernel of this host is read, and what was read is what adjtimex, the other system
@@ -50,5 +54,35 @@ func TestConstantsAreTheKernels(t *testing.T) {
 		if pair[0] != pair[1] {
 			t.Errorf("%s: %#x, x/sys has %#x", name, pair[0], pair[1])
 		}
+	}
+}
+
+// ntptime, of NTPsec, reads the same of the kernel.
+func TestKernelAgreesWithNtptime(t *testing.T) {
+	tool := netlab.Need(t, "ntptime")
+	before := reading()
+	check(t, kernel{}.Ask(t.Context(), before))
+	out, _ := exec.Command(tool).CombinedOutput() // it fails when the clock is not synchronised
+	after := reading()
+	check(t, kernel{}.Ask(t.Context(), after))
+	theirs := map[string]string{}
+	for name, pattern := range map[string]string{
+		"maxerror_us": `maximum error (\d+) us`, "esterror_us": `estimated error (\d+) us`, "tai": `TAI offset (\d+)`,
+		"=frequency": `frequency (-?[0-9.]+) ppm`, "status": `status (0x[0-9a-f]+)`, "flags": `status 0x[0-9a-f]+ \(([A-Z0-9=,]*)\)`,
+		"constant": `time constant (\d+)`, "precision_us": `precision ([0-9.]+) us`, "tolerance": `tolerance (\d+) ppm`,
+	} {
+		m := regexp.MustCompile(pattern).FindSubmatch(out)
+		if m == nil {
+			t.Fatalf("ntptime prints no %s: %s", name, out)
+		}
+		theirs[name] = string(m[1])
+	}
+	tolerance, err := strconv.Atoi(theirs["tolerance"])
+	check(t, err)
+	theirs["tolerance"] = strconv.Itoa(tolerance << 16)
+	// The rest it does not print, or in another unit.
+	except := []string{"=status", "=leap", "=bound", "=offset", "state", "offset", "freq", "tick_us"}
+	for _, line := range secondOpinion(words(before.Claims[0]), words(after.Claims[0]), theirs, except...) {
+		t.Error("ntptime says otherwise: " + line)
 	}
 }

@@ -19,8 +19,8 @@ func (s *ptpState) addOwn(c *datasets.Claim) {
 		{Key: "number_ports", Value: integer(d.NumberPorts)},
 		{Key: "priority1", Value: integer(d.Priority1)},
 		{Key: "clock_class", Value: integer(d.ClockQuality.ClockClass)},
-		{Key: "clock_accuracy", Value: hex(d.ClockQuality.ClockAccuracy)},
-		{Key: "offset_scaled_log_variance", Value: hex(d.ClockQuality.OffsetScaledLogVariance)},
+		{Key: "clock_accuracy", Value: hexadecimal(d.ClockQuality.ClockAccuracy)},
+		{Key: "offset_scaled_log_variance", Value: hexadecimal(d.ClockQuality.OffsetScaledLogVariance)},
 		{Key: "priority2", Value: integer(d.Priority2)},
 		{Key: "clock_identity", Value: d.ClockIdentity.String()},
 		{Key: "domain_number", Value: integer(d.DomainNumber)},
@@ -35,12 +35,12 @@ func (s *ptpState) addParent(c *datasets.Claim) {
 	addFacts(c, []datasets.Field{
 		{Key: "parent_port_identity", Value: p.ParentPortIdentity.String()},
 		{Key: "parent_stats", Value: bit(p.PS, 1)},
-		{Key: "observed_parent_offset_scaled_log_variance", Value: hex(p.ObservedParentOffsetScaledLogVariance)},
-		{Key: "observed_parent_clock_phase_change_rate", Value: hex(p.ObservedParentClockPhaseChangeRate)},
+		{Key: "observed_parent_offset_scaled_log_variance", Value: hexadecimal(p.ObservedParentOffsetScaledLogVariance)},
+		{Key: "observed_parent_clock_phase_change_rate", Value: hexadecimal(p.ObservedParentClockPhaseChangeRate)},
 		{Key: "grandmaster_priority1", Value: integer(p.GrandmasterPriority1)},
 		{Key: "gm_clock_class", Value: integer(p.GrandmasterClockQuality.ClockClass)},
-		{Key: "gm_clock_accuracy", Value: hex(p.GrandmasterClockQuality.ClockAccuracy)},
-		{Key: "gm_offset_scaled_log_variance", Value: hex(p.GrandmasterClockQuality.OffsetScaledLogVariance)},
+		{Key: "gm_clock_accuracy", Value: hexadecimal(p.GrandmasterClockQuality.ClockAccuracy)},
+		{Key: "gm_offset_scaled_log_variance", Value: hexadecimal(p.GrandmasterClockQuality.OffsetScaledLogVariance)},
 		{Key: "grandmaster_priority2", Value: integer(p.GrandmasterPriority2)},
 		{Key: "grandmaster_identity", Value: p.GrandmasterIdentity.String()},
 	})
@@ -56,7 +56,7 @@ func (s *ptpState) addScale(c *datasets.Claim) {
 		{Key: "ptp_timescale", Value: bit(t.Flags, flagPTPTimescale)},
 		{Key: "time_traceable", Value: bit(t.Flags, flagTimeTraceable)},
 		{Key: "frequency_traceable", Value: bit(t.Flags, flagFrequencyTraceable)},
-		{Key: "time_source", Value: hex(t.TimeSource)},
+		{Key: "time_source", Value: hexadecimal(t.TimeSource)},
 	})
 }
 
@@ -140,7 +140,7 @@ func bit(flags, mask uint8) string {
 	return "0"
 }
 
-func hex[T ~uint8 | ~uint16 | ~uint32](n T) string { return fmt.Sprintf("%#x", n) }
+func hexadecimal[T ~uint8 | ~uint16 | ~uint32](n T) string { return fmt.Sprintf("%#x", n) }
 
 func nanoseconds(t ptp.TimeInterval) string {
 	return strconv.FormatFloat(t.Nanoseconds(), 'f', -1, 64)
