@@ -86,32 +86,19 @@ func (r *clockReader) get(id int32) time.Duration {
 
 // watch reads until the schedule is fulfilled or ctx is done.
 func (r *clockReader) watch(ctx context.Context, s schedule, rec Recorder) error {
-	sleeper := newSleeper()
-	defer sleeper.close()
-	start := time.Now()
-	var late spread
-	var skipped int64
-	for _, due := range s.all() {
-		at := start.Add(time.Duration(due))
-		if !sleeper.until(ctx, at) || ctx.Err() != nil {
-			break
-		}
-		lateness := time.Since(at)
-		if lateness >= s.interval { // a reading is of now: there is nothing to catch up
-			skipped++
-			continue
-		}
-		late.add(lateness)
+	var all readings
+	err := all.each(ctx, s, time.Now(), func(datasets.Instant, time.Duration) error {
 		row := r.read()
 		if r.first != nil {
 			return r.first
 		}
-		if err := rec.Record(&row); err != nil {
-			return err
-		}
+		return rec.Record(&row)
+	})
+	if err != nil {
+		return err
 	}
-	fields := append(r.widths.fields("width"), late.fields("lateness")...)
-	return rec.End(append(fields, count("readings", r.widths.n), count("skipped", skipped), count("read-again", r.again))...)
+	fields := append(r.widths.fields("width"), all.fields()...)
+	return rec.End(append(fields, count("readings", r.widths.n), count("read-again", r.again))...)
 }
 
 // fineness returns the smallest step of CLOCK_REALTIME that was seen and what it

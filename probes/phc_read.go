@@ -60,31 +60,19 @@ func (r *phcReader) extra() []string {
 }
 
 func (r *phcReader) record(ctx context.Context, s schedule, epoch time.Time, rec Recorder) error {
-	sleeper := newSleeper()
-	defer sleeper.close()
-	var late spread
-	var skipped, made int64
-	for _, due := range s.all() {
-		at := epoch.Add(time.Duration(due))
-		if !sleeper.until(ctx, at) || ctx.Err() != nil {
-			break
-		}
-		lateness := time.Since(at)
-		if lateness >= s.interval { // a reading is of now: there is nothing to catch up
-			skipped++
-			continue
-		}
-		late.add(lateness)
+	var made int64
+	var all readings
+	err := all.each(ctx, s, epoch, func(due datasets.Instant, late time.Duration) error {
 		row := r.read()
 		row.Seq, row.Call, row.Attempt, row.Inflight = made, made, 1, 1
-		row.Due, row.Sent = due, due.Add(lateness)
-		if err := rec.Record(&row); err != nil {
-			return err
-		}
+		row.Due, row.Sent = due, due.Add(late)
 		made++
+		return rec.Record(&row)
+	})
+	if err != nil {
+		return err
 	}
-	fields := append(r.widths.fields("width"), late.fields("lateness")...)
-	fields = append(fields, count("skipped", skipped), count("failed", r.failed))
+	fields := append(append(r.widths.fields("width"), all.fields()...), count("failed", r.failed))
 	if r.failure != "" {
 		fields = append(fields, datasets.Field{Key: "read-error", Value: r.failure})
 	}
