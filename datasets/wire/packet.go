@@ -43,6 +43,17 @@ type Packet struct {
 	OriginalLen int
 }
 
+// ReadEthernet takes the addresses and the payload out of a frame of Ethernet that was
+// not captured to a file, and returns false for what is neither UDP nor PTP. When it
+// passed the caller knows.
+func (p *Packet) ReadEthernet(frame []byte) bool {
+	v := p.readFrame(linkEthernet, frame)
+	if p.Transport == OverEthernet {
+		p.OriginalLen = len(p.Payload)
+	}
+	return v == taken
+}
+
 // verdict tells what a frame was.
 type verdict uint8
 
