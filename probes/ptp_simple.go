@@ -74,28 +74,24 @@ func (s *ptpSimple) attempt(ctx context.Context, until time.Time, row *datasets.
 	return attempted{sent: sent}
 }
 
-// answer returns the two messages that answer the last request, in whatever order they
-// come, and false if one does not.
+// answer returns the two messages of one server that answer the last request, in
+// whatever order they come, and false if one does not.
 func (s *ptpSimple) answer(ctx context.Context, until time.Time) (sync, announce ptpHeard, ok bool) {
 	for {
 		h, ok := s.next(ctx, until)
 		switch {
 		case !ok:
 			return sync, announce, false
-		case h.Sequence == s.number && h.Type == wire.Sync && sync.read.isZero():
-			sync = h
-		case h.Sequence == s.number && h.Type == wire.Announce && announce.read.isZero():
-			announce = h
-		default:
+		case h.Sequence != s.number:
 			s.strays.Add(1)
 			continue
+		case h.Type == wire.Sync:
+			sync = h
+		case h.Type == wire.Announce:
+			announce = h
 		}
-		if !sync.read.isZero() && !announce.read.isZero() {
-			if sync.Source == announce.Source {
-				return sync, announce, true
-			}
-			s.strays.Add(1) // one of the two is nobody's
-			sync, announce = ptpHeard{}, ptpHeard{}
+		if !sync.read.isZero() && !announce.read.isZero() && sync.Source == announce.Source {
+			return sync, announce, true
 		}
 	}
 }

@@ -93,6 +93,7 @@ func (s session) tlv(what purpose) (protocol.TLV, int) {
 		return &protocol.AcknowledgeCancelUnicastTransmissionTLV{
 			TLVHead: protocol.TLVHead{TLVType: protocol.TLVAcknowledgeCancelUnicastTransmission, LengthField: short}, MsgTypeAndFlags: kind,
 		}, head + short
+	case request:
 	}
 	return &protocol.RequestUnicastTransmissionTLV{
 		TLVHead:            protocol.TLVHead{TLVType: protocol.TLVRequestUnicastTransmission, LengthField: long},
