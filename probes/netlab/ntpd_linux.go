@@ -7,8 +7,9 @@ import (
 )
 
 // Ntpd runs ntpsec's ntpd with the local clock as its reference. It calls itself
-// synchronised after some seconds; its limit of 20 requests at a time is lifted. Like
-// every command of a lab it lacks the capability to set the clock.
+// synchronised after some seconds; its limit of 20 requests at a time is lifted, and
+// the line "unrestrict default noquery" lets ntpq ask too. Like every command of a lab
+// it lacks the capability to set the clock.
 func Ntpd(tb testing.TB, n Namespace, lines string) *Daemon {
 	tb.Helper()
 	Need(tb, "ntpd")

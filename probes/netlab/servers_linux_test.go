@@ -73,7 +73,10 @@ func TestChronydAnswers(t *testing.T) {
 
 func TestNtpdAnswers(t *testing.T) {
 	lab := New(t)
-	Ntpd(t, lab.Server, "")
+	Ntpd(t, lab.Server, "unrestrict default noquery")
+	if out, err := NTPSec(t, lab.Server, "ntpq", "-n", "-c", "rv 0 version"); err != nil || !strings.Contains(out, "ntpsec") {
+		t.Errorf("ntpq: %v: %s", err, out)
+	}
 	if theta := median(t, lab.Client, netip.AddrPortFrom(lab.Server.Addr, 123), 20); theta.Abs() > time.Millisecond {
 		t.Errorf("θ %v against one's own clock", theta)
 	}
