@@ -30,12 +30,12 @@ type ptpProbe struct {
 
 func bindPTP(fs *flag.FlagSet) func() (Probe, error) {
 	p := ptpProbe{}
-	fs.StringVar(&p.mode, "mode", "auto", "`auto` (sptp, else unicast), unicast (negotiated, as ptp4l has it), sptp (as ptp4u has it) or listen (to an interface or a capture file)")
+	fs.StringVar(&p.mode, "mode", "auto", "`auto` (sptp or else unicast), unicast (ptp4l), sptp (ptp4u) or listen (interface or capture file)")
 	fs.StringVar(&p.delay, "delay", "e2e", "how the path's delay is measured: `e2e`")
 	fs.IntVar(&p.domain, "domain", 0, "PTP domain `number`")
 	fs.StringVar(&p.stamps, "stamps", "auto", "who stamps T1 and T4: `auto` (the kernel), user, kernel or hardware")
 	fs.StringVar(&p.server, "server-stamps", "auto", "who stamps T2 and T3, which the wire does not tell: `auto` (the kernel), user, kernel or hardware")
-	fs.StringVar(&p.utc, "utc-offset", "valid", "what the master's time is ahead of UTC: as announced if `valid`, as announced in any case, or a time such as 37s")
+	fs.StringVar(&p.utc, "utc-offset", "valid", "what the master is ahead of UTC: as announced if flagged `valid`, announced in any case, or 37s")
 	return func() (Probe, error) { return p.checked() }
 }
 
@@ -53,20 +53,32 @@ func (p ptpProbe) checked() (Probe, error) {
 		{"server-stamps", p.server, []string{"auto", "user", "kernel", "hardware"}},
 	} {
 		if !slices.Contains(o.words, o.value) {
-			return nil, fmt.Errorf("%s %q: want %s", o.name, o.value, strings.Join(o.words, ", "))
+			return nil, fmt.Errorf("%s %q: want %s", o.name, o.value, either(o.words))
 		}
 	}
 	if p.domain < 0 || p.domain > 255 {
-		return nil, fmt.Errorf("domain %d: want 0 to 255", p.domain)
+		return nil, fmt.Errorf("domain \"%d\": want 0 to 255", p.domain)
 	}
 	if p.utc != "valid" && p.utc != "announced" {
 		d, err := time.ParseDuration(p.utc)
 		if err != nil {
 			return nil, fmt.Errorf("utc-offset %q: want valid, announced or a time such as 37s", p.utc)
 		}
+		if d.Abs() >= 24*time.Hour {
+			return nil, fmt.Errorf("utc-offset %q: want less than a day", p.utc)
+		}
 		p.fixed = datasets.Some(d)
 	}
 	return p, nil
+}
+
+// either joins words as a sentence does.
+func either(words []string) string {
+	last := len(words) - 1
+	if last == 0 {
+		return words[0]
+	}
+	return strings.Join(words[:last], ", ") + " or " + words[last]
 }
 
 // Kind returns Exchanges.
