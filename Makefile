@@ -30,7 +30,7 @@ test: need ## everything that must hold; installs the servers it tests against, 
 need:
 	@.ci/need 'chronyd:chrony!' 'ptp4l:linuxptp!' 'ntpd:ntpsec!' 'ntpdig:ntpsec-ntpdig!' \
 	  'lib/python3/dist-packages/ntp:python3-ntp!' 'lib/*/faketime/libfaketime.so.1:libfaketime!' bin/python3:python3 \
-	  ip:iproute2 ethtool:ethtool setpriv:util-linux
+	  ip:iproute2 ethtool:ethtool setpriv:util-linux dbus-daemon:dbus-daemon!
 
 lab: build ## the probes on NICs with clocks of their own, emulated: a minute; skips where packages cannot be had
 	@mkdir -p bin/lab; CGO_ENABLED=0 go build -o bin/lab/tickmark ./cmd/tickmark && CGO_ENABLED=0 go test -c -o bin/lab/nic.test ./probes/nic && \

@@ -15,17 +15,14 @@ import (
 // offset with its bound and what that is made of, and what was claimed or read of this
 // host's own clocks. Tables without a row are left out, but for the first.
 func AgreementTables(summaries ...*Summary) []report.Table {
-	tables := gather(summaries, []tableOf{{agreementTable(), (*Summary).agreementRows}})
-	if tables == nil {
-		tables = []report.Table{agreementTable()}
-	}
-	return append(tables, gather(summaries, []tableOf{
+	return gather(summaries, []tableOf{
+		{agreementTable(), (*Summary).agreementRows},
 		{rateTable(), (*Summary).rateRows},
 		{budgetTable(), (*Summary).budgetRows},
 		{claimTable(), (*Summary).claimRows},
 		{clockTable(), (*Summary).clockRows},
 		{stepTable(), (*Summary).stepRows},
-	})...)
+	})
 }
 
 // AgreementHeadline says it in a line for each server.

@@ -71,6 +71,9 @@ func (o *output) write(s *streams, command string, headline, warnings []string, 
 // wrong use.
 func (o *output) judge(command string, tables []report.Table) ([]string, error) {
 	var failed []string
+	if len(tables) == 0 && len(o.gates) > 0 {
+		return nil, fmt.Errorf("%s: --fail-if %q: there is no table to judge", command, o.failIf[0])
+	}
 	for i, g := range o.gates {
 		fails, why, err := g.Check(&tables[0])
 		if err != nil {

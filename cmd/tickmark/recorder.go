@@ -21,6 +21,7 @@ type recorder struct {
 	flushed time.Time
 	rows    atomic.Int64
 	closers []io.Closer
+	undo    func() // takes back what was done for a recording that never began; may be nil
 }
 
 // recordTo creates the file, keeping an older one of that name beside it as NAME~. A
@@ -30,10 +31,12 @@ func recordTo(path string, s *streams) (*recorder, error) {
 	if err != nil {
 		return nil, err
 	}
+	undo := func() { os.Remove(place) }
 	if _, err := os.Stat(place); err == nil && !special {
 		if err := os.Rename(place, place+"~"); err != nil {
 			return nil, renamed(path, err)
 		}
+		undo = func() { _ = os.Rename(place+"~", place) }
 		fmt.Fprintf(s.err, "%s: an older file of this name is kept as %s~\n", path, place)
 	}
 	f, err := os.Create(place)
@@ -46,6 +49,9 @@ func recordTo(path string, s *streams) (*recorder, error) {
 		return nil, err
 	}
 	r.closers = append(r.closers, f)
+	if !special {
+		r.undo = undo
+	}
 	return r, nil
 }
 
@@ -83,13 +89,18 @@ func (r *recorder) Record(row datasets.Row) error {
 
 func (r *recorder) End(trailer ...datasets.Field) error { return r.w.Close(trailer...) }
 
-// Close closes the file; the first error is returned, and all are closed.
+// Close closes the file; the first error is returned, and all are closed. Of a recording
+// that never began nothing is left, and an older file has its name again.
 func (r *recorder) Close() error {
 	var first error
 	for _, c := range r.closers {
 		if err := c.Close(); err != nil && first == nil {
 			first = err
 		}
+	}
+	if r.w == nil && r.undo != nil {
+		r.undo()
+		r.undo = nil
 	}
 	return first
 }

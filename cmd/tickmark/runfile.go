@@ -71,7 +71,7 @@ func (r *runFile) keep(folder, name string, rec *recorder, failed error) error {
 	}
 	if rec.w == nil {
 		r.Traces = slices.DeleteFunc(r.Traces, func(t runTrace) bool { return t.Name == name })
-		return os.Remove(path)
+		return nil // and the recorder has removed it
 	} else if failed == nil && closed != nil {
 		return renamed(path, closed)
 	}
