@@ -6,7 +6,6 @@ import (
 	"flag"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/tickmark/tickmark/datasets"
@@ -72,8 +71,7 @@ func (p ntpProbe) checkWords() error {
 		{"stamps", p.stamps, []string{"auto", "user", "kernel", "hardware"}},
 	} {
 		if !slices.Contains(o.words, o.value) {
-			last := len(o.words) - 1
-			return fmt.Errorf("%s %q: want %s or %s", o.name, o.value, strings.Join(o.words[:last], ", "), o.words[last])
+			return fmt.Errorf("%s %q: want %s", o.name, o.value, either(o.words))
 		}
 	}
 	if p.interleaved() && p.stamps == "user" {
