@@ -22,7 +22,7 @@ func offset(traces []Trace) (*Chart, error) {
 	}
 	c := &Chart{X: timeAxis(), Y: Axis{Label: "Offset θ (above 0: local clock slow)", Unit: "s"}}
 	var all []*offsets
-	var n, bad, silent int64
+	var n, bad, silent, incomplete int64
 	var badAt []float64
 	for i, t := range traces {
 		o, err := readOffsets(t)
@@ -30,7 +30,7 @@ func offset(traces []Trace) (*Chart, error) {
 			return nil, err
 		}
 		all = append(all, o)
-		n, bad, silent = n+o.n, bad+o.bad, silent+o.silent
+		n, bad, silent, incomplete = n+o.n, bad+o.bad, silent+o.silent, incomplete+o.incomplete
 		if o.n > 0 {
 			c.addOffsets(o, t.Name, seriesRoles()[i], len(traces) > 1)
 		}
@@ -50,12 +50,12 @@ func offset(traces []Trace) (*Chart, error) {
 	}
 	if n == 0 {
 		c.Title = "No offset: nothing to draw"
-		c.Empty = fmt.Sprintf("None of %s was answered so that it can be believed.", count(bad+silent, "exchange"))
+		c.Empty = fmt.Sprintf("None of %s was answered so that it can be believed.", count(bad+silent+incomplete, "exchange"))
 	}
 	if slices.ContainsFunc(all, func(o *offsets) bool { return o.n > 0 && analysis.CountsTAI(o.best.Offset) }) {
 		c.Title = "TAI/UTC mismatch? " + c.Title
 	}
-	c.Desc = fmt.Sprintf("%s. %s without an answer.", c.Subtitle, count(silent, "exchange"))
+	c.Desc = fmt.Sprintf("%s. %s without an answer, %s without a stamp.", c.Subtitle, count(silent, "exchange"), unit.Count(incomplete))
 	return c, nil
 }
 

@@ -41,6 +41,7 @@ func (c *offsetColumn) span(least, greatest float64) {
 type offsets struct {
 	ring             *ring[offsetColumn, *offsetColumn]
 	n, bad, silent   int64
+	incomplete       int64 // answered, and a stamp is missing
 	best             analysis.OffsetBound
 	lowest, highest  float64 // greatest lower and least upper limit of θ
 	leastθ, mostθ    float64
@@ -68,7 +69,10 @@ func (o *offsets) add(e *datasets.Exchange, assumed analysis.BoundAssumptions) {
 	theta, complete := e.Offset()
 	delay, _ := e.Delay()
 	switch {
-	case e.Outcome == datasets.Invalid || e.Outcome.Answered() && (!complete || delay < 0):
+	case e.Outcome.Answered() && !complete:
+		o.incomplete++
+		return
+	case e.Outcome == datasets.Invalid || e.Outcome.Answered() && delay < 0:
 		o.bad++
 		o.ring.column(e.Due).bad++
 		return
