@@ -162,8 +162,8 @@ const simpleTrial = 200 * time.Millisecond
 // resolveHost returns the address of a host that is named without a port: PTP's are
 // fixed.
 func resolveHost(ctx context.Context, target string, timeout time.Duration) (netip.Addr, error) {
-	remote, err := ntpProbe{port: 319, family: "any"}.remote(ctx, target, timeout)
-	if err == nil && remote.Port() != 319 {
+	remote, err := ntpProbe{family: "any"}.remote(ctx, target, timeout)
+	if err == nil && remote.Port() != 0 {
 		return netip.Addr{}, &spec.UsageError{Msg: fmt.Sprintf("target %q: PTP has the ports 319 and 320 always", target)}
 	}
 	return remote.Addr(), err
