@@ -38,22 +38,22 @@ const (
 )
 
 // startFakeMaster runs f in a namespace until the test ends.
-func startFakeMaster(t *testing.T, n netlab.Namespace, f *fakeMaster) *fakeMaster {
-	t.Helper()
+func startFakeMaster(tb testing.TB, n netlab.Namespace, f *fakeMaster) *fakeMaster {
+	tb.Helper()
 	f.ended, f.tlvs = make(chan struct{}), map[uint16]int{}
 	open := func(port uint16) (c *net.UDPConn) {
 		if err := n.Do(func() (err error) {
 			c, err = net.ListenUDP("udp", net.UDPAddrFromAddrPort(netip.AddrPortFrom(n.Addr, port)))
 			return err
 		}); err != nil {
-			t.Fatal(err)
+			tb.Fatal(err)
 		}
 		return c
 	}
 	f.event, f.general = open(wire.PTPEventPort), open(wire.PTPGeneralPort)
 	f.lanes.Go(func() { f.read(f.event) })
 	f.lanes.Go(func() { f.read(f.general) })
-	t.Cleanup(f.stop)
+	tb.Cleanup(f.stop)
 	return f
 }
 

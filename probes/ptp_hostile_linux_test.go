@@ -248,3 +248,19 @@ func (f *fakeMaster) await(t *testing.T, kind uint16, n int) {
 		}
 	}
 }
+
+// One exchange of SPTP over a veth, client and server in one process.
+func BenchmarkPTPSimple(b *testing.B) {
+	lab := netlab.New(b)
+	startFakeMaster(b, lab.Server, &fakeMaster{})
+	p := parseNTP(b, "ptp:mode=sptp")
+	seen := &fullRate{}
+	b.ReportAllocs()
+	b.ResetTimer()
+	cpu, _ := cpuTime()
+	if err := lab.Client.Do(func() error { return p.Run(b.Context(), lab.Server.Addr.String(), nanoPlan(int64(b.N)), seen) }); err != nil {
+		b.Fatal(err)
+	}
+	after, _ := cpuTime()
+	b.ReportMetric(float64((after-cpu).Nanoseconds())/float64(b.N), "cpu-ns/op")
+}
