@@ -210,6 +210,7 @@ func TestMastersLeaveNothingBehind(t *testing.T) {
 }
 
 func (c *fakeCase) run(t *testing.T, lab *netlab.Pair) {
+	t.Helper()
 	m := startFakeMaster(t, lab.Server, c.master)
 	defer m.stop()
 	tape := &ntpTape{}
