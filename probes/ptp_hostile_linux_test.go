@@ -144,6 +144,8 @@ func unicastCases() []fakeCase {
 func simpleCases() []fakeCase {
 	return []fakeCase{
 		{name: "sound", mode: "sptp", master: &fakeMaster{}, check: nearZero},
+		{name: "by the user", mode: "sptp,stamps=user", master: &fakeMaster{}, check: nearZero},
+		{name: "by the user", mode: "unicast,stamps=user", master: &fakeMaster{}, check: nearZero},
 		{name: "without Announce", mode: "sptp", master: &fakeMaster{change: without(wire.Announce)}, outcome: datasets.TimedOut},
 		{name: "without Sync", mode: "sptp", master: &fakeMaster{change: without(wire.Sync)}, outcome: datasets.TimedOut},
 		{name: "another number", mode: "sptp", master: &fakeMaster{change: only(wire.Sync, func(b []byte) { b[31] += 9 })}, outcome: datasets.TimedOut, check: counted("strays")},
@@ -214,7 +216,7 @@ func (c *fakeCase) run(t *testing.T, lab *netlab.Pair) {
 	m := startFakeMaster(t, lab.Server, c.master)
 	defer m.stop()
 	tape := &ntpTape{}
-	listen := 400 * time.Millisecond
+	listen := 200 * time.Millisecond
 	if c.outcome == datasets.Replied || c.outcome == datasets.Invalid {
 		listen = 5 * time.Second
 	}

@@ -116,7 +116,7 @@ func (q *ptpPeer) listenAt(at netip.AddrPort) (*stamp.Conn, error) {
 	case errors.Is(err, fs.ErrPermission):
 		return nil, fmt.Errorf("port %d needs root or a right: setcap cap_net_bind_service+ep on the tickmark binary", at.Port())
 	case errors.Is(err, syscall.EADDRINUSE):
-		return nil, fmt.Errorf("port %d is taken on %s: another PTP program runs here (tickmark probe daemon reads what it knows)", at.Port(), at.Addr())
+		return nil, fmt.Errorf("port %d is taken on %s: another PTP program runs here, or another target of ours (tickmark probe daemon reads what a ptp4l knows)", at.Port(), at.Addr())
 	case err != nil:
 		return nil, err
 	}
