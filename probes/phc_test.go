@@ -2,6 +2,7 @@ package probes
 
 import (
 	"errors"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -46,9 +47,13 @@ func readerOf(clock, reference *phcWay) *phcReader {
 func recordPHC(t *testing.T, r *phcReader, n int64) *ntpTape {
 	t.Helper()
 	tape := &ntpTape{}
-	s := schedule{arrivals: constant, interval: time.Millisecond, count: n}
+	s := schedule{arrivals: constant, interval: 5 * time.Millisecond, count: n}
 	if err := r.record(t.Context(), s, time.Now(), tape); err != nil {
 		t.Fatal(err)
+	}
+	// A busy machine may skip some, and says so.
+	if skipped, err := strconv.ParseInt(tape.trailer["skipped"], 10, 64); err != nil || int64(len(tape.rows))+skipped != n || len(tape.rows) == 0 {
+		t.Fatalf("%d rows of %d, trailer %v", len(tape.rows), n, tape.trailer)
 	}
 	return tape
 }
@@ -87,7 +92,7 @@ func TestPHCReadsWhatItIsAhead(t *testing.T) {
 			t.Errorf("row %d: stamps by %v and %v", i, e.T1.Source(), e.T2.Source())
 		}
 	}
-	if len(tape.rows) != 20 || tape.trailer["width-max"] != "200ns" {
+	if tape.trailer["width-max"] != "200ns" {
 		t.Errorf("%d rows, trailer %v", len(tape.rows), tape.trailer)
 	}
 }
@@ -128,7 +133,7 @@ func TestALostReadingIsASample(t *testing.T) {
 			t.Errorf("row %d: %v, want %v", i, e.Outcome, want)
 		}
 	}
-	if tape.trailer["failed"] != "5" || tape.trailer["read-error"] != "/dev/ptp0: input/output error" {
+	if tape.trailer["failed"] != strconv.Itoa(len(tape.rows)/2) || tape.trailer["read-error"] != "/dev/ptp0: input/output error" {
 		t.Errorf("trailer %v", tape.trailer)
 	}
 }
