@@ -1,13 +1,18 @@
 package main
 
 import (
+	"fmt"
 	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
 func TestMain(m *testing.M) {
+	if os.Getenv("TICKMARK_STATE") == "" { // tests leave the user's own alone
+		os.Setenv("TICKMARK_STATE", filepath.Join(os.TempDir(), fmt.Sprintf("tickmark-tests-%d", os.Getuid())))
+	}
 	testscript.Main(m, map[string]func(){"tickmark": main})
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -44,8 +45,8 @@ Stamps of hardware cannot be tested so: no packet on loopback meets a NIC.`,
 
 func runSelfTests(ctx context.Context, s *streams) (tests []*selfTest, warnings []string, err error) {
 	modes := stampModes()
-	var done int64
-	stop := showProgress(ctx, s.err, "testing", int64(len(modes)), func() int64 { return done })
+	var done atomic.Int64
+	stop := showProgress(ctx, s.err, "testing", int64(len(modes)), done.Load)
 	defer stop()
 	for _, m := range modes {
 		t, err := runSelfTest(ctx, m)
@@ -57,7 +58,7 @@ func runSelfTests(ctx context.Context, s *streams) (tests []*selfTest, warnings 
 			return nil, nil, fmt.Errorf("selftest: %s: %w", m.name, err)
 		}
 		tests = append(tests, t)
-		done++
+		done.Add(1)
 		for _, i := range []struct {
 			what string
 			analysis.Interval

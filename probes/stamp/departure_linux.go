@@ -2,7 +2,6 @@ package stamp
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"syscall"
 	"time"
@@ -116,7 +115,10 @@ func (c *Conn) departure(number uint32, until time.Time) (datasets.Stamp, error)
 // glance reads one message of the error queue, if there is one.
 func (d *departures) glance() error {
 	d.got, d.failed = departed{}, nil
-	return errors.Join(d.raw.Control(d.once), d.failed)
+	if err := d.raw.Control(d.once); err != nil {
+		return err
+	}
+	return d.failed
 }
 
 // await waits for a message, not much beyond until. It does not use the poller of the
