@@ -26,10 +26,12 @@ type exchanger interface {
 
 // attempted is what is known of an attempt beside its row.
 type attempted struct {
-	sent   moment
-	err    error  // why it was not sent
-	kiss   string // the kiss code to obey
-	broken error  // why there can be no more
+	sent moment
+	// occasion is when the server gave one to send, if that is its part: then it is due.
+	occasion moment
+	err      error  // why it was not sent
+	kiss     string // the kiss code to obey
+	broken   error  // why there can be no more
 }
 
 // exchangeRun is one recording of one server.
@@ -109,6 +111,9 @@ func (r *exchangeRun) wait(ctx context.Context, due datasets.Instant) bool {
 // place puts the row of an attempt into the trace.
 func (r *exchangeRun) place(a attempted, due datasets.Instant) {
 	e := &r.row
+	if !a.occasion.isZero() {
+		due = max(due, datasets.Instant(a.occasion.mono.Sub(r.epoch)))
+	}
 	e.Seq, e.Call, e.Attempt, e.Inflight = r.pace.made, r.pace.made, 1, 1
 	e.Due, e.Sent, e.Deadline = due, datasets.Instant(a.sent.mono.Sub(r.epoch)), r.deadline
 	switch e.Outcome {

@@ -26,6 +26,7 @@ type ptpProbe struct {
 	mode, delay, stamps, server, utc string
 	domain                           int
 	fixed                            datasets.Optional[time.Duration] // of utc, if that is a time
+	shared                           *ptpShared
 }
 
 func bindPTP(fs *flag.FlagSet) func() (Probe, error) {
@@ -69,6 +70,7 @@ func (p ptpProbe) checked() (Probe, error) {
 		}
 		p.fixed = datasets.Some(d)
 	}
+	p.shared = &ptpShared{open: map[netip.Addr]*ptpPorts{}}
 	return p, nil
 }
 
@@ -143,17 +145,17 @@ type ptpClient interface {
 }
 
 // open returns the client of the mode; auto tries whether the master speaks SPTP.
-func (p ptpProbe) open(ctx context.Context, remote netip.Addr, s schedule, plan Plan, timeout time.Duration) (ptpClient, error) {
+func (p ptpProbe) open(ctx context.Context, remote netip.Addr, s schedule, plan Plan, listen time.Duration) (ptpClient, error) {
 	if p.mode != "unicast" {
 		simple, err := openSimple(p, remote, plan)
-		if err != nil || p.mode == "sptp" || answersSimple(ctx, simple, min(timeout, simpleTrial)) {
+		if err != nil || p.mode == "sptp" || answersSimple(ctx, simple, min(listen, simpleTrial)) {
 			return simple, err
 		}
 		if err := simple.close(); err != nil {
 			return nil, err
 		}
 	}
-	return openUnicast(p, remote, s.interval, plan)
+	return openUnicast(p, remote, s.interval, listen, plan)
 }
 
 // simpleTrial is how long an SPTP server is given to show itself as one.

@@ -20,18 +20,26 @@ type pcapRecord struct {
 	message []byte
 }
 
-// pcapOf is a capture in nanoseconds, after tcpdump.org's pcap-savefile(5).
+// pcapOf is a capture of messages straight over Ethernet.
 func pcapOf(records ...pcapRecord) []byte {
-	b := binary.LittleEndian.AppendUint32(nil, 0xa1b23c4d)
-	b = append(b, 2, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 4, 0, 1, 0, 0, 0)
+	b := pcapHead()
 	for _, r := range records {
-		frame := append([]byte("\x01\x1b\x19\x00\x00\x00\x02\x00\x00\x00\x00\x01\x88\xf7"), r.message...)
-		for _, v := range []int64{r.at / 1e9, r.at % 1e9, int64(len(frame)), int64(len(frame))} {
-			b = binary.LittleEndian.AppendUint32(b, uint32(v))
-		}
-		b = append(b, frame...)
+		b = pcapFrame(b, r.at, append([]byte("\x01\x1b\x19\x00\x00\x00\x02\x00\x00\x00\x00\x01\x88\xf7"), r.message...))
 	}
 	return b
+}
+
+// pcapHead begins a capture in nanoseconds, after tcpdump.org's pcap-savefile(5).
+func pcapHead() []byte {
+	b := binary.LittleEndian.AppendUint32(nil, 0xa1b23c4d)
+	return append(b, 2, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 4, 0, 1, 0, 0, 0)
+}
+
+func pcapFrame(b []byte, at int64, frame []byte) []byte {
+	for _, v := range []int64{at / 1e9, at % 1e9, int64(len(frame)), int64(len(frame))} {
+		b = binary.LittleEndian.AppendUint32(b, uint32(v))
+	}
+	return append(b, frame...)
 }
 
 // ptpBytes is a message of a port, after IEEE 1588-2019 §13.

@@ -4,40 +4,26 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/binary"
-	"errors"
-	"fmt"
-	"io/fs"
-	"net"
 	"net/netip"
-	"sync"
 	"sync/atomic"
-	"syscall"
 	"time"
 
 	"github.com/tickmark/tickmark/datasets"
 	"github.com/tickmark/tickmark/datasets/wire"
-	"github.com/tickmark/tickmark/probes/nic"
-	"github.com/tickmark/tickmark/probes/stamp"
 )
 
-// ptpPeer is our end of the talk with one master: sockets, identity, what was heard.
-// One goroutine for each socket reads; all else is done by the caller of next.
+// ptpPeer is our end of the talk with one master: identity, numbers, what was heard.
+// The readers of its ports call hear; all else is done by the caller of next.
 type ptpPeer struct {
 	probe  ptpProbe
-	source datasets.Source // who stamps T1 and T4
 	remote netip.Addr
 	id     wire.PortID
 	number uint16 // of our last Delay_Req
+	ports  *ptpPorts
+	heard  chan ptpHeard
+	timer  *time.Timer
 
-	event   *stamp.Conn // Delay_Req leaves here
-	ears    []*stamp.Conn
-	readers sync.WaitGroup
-	closing chan struct{}
-	heard   chan ptpHeard
-	timer   *time.Timer
-	nic     *hardware // nil without hardware stamps
-
-	announce                         ptpHeard // the last
+	announce                         ptpHeard // the last of the master
 	strays, unread                   atomic.Int64
 	departuresMissed, arrivalsMissed int64 // that had no stamp
 }
@@ -53,121 +39,35 @@ type ptpHeard struct {
 // heardAtOnce is how many messages wait for an attempt; more are not read.
 const heardAtOnce = 256
 
-func newPTPPeer(p ptpProbe, remote netip.Addr, plan Plan) (*ptpPeer, error) {
-	q := &ptpPeer{
-		probe: p, source: sourceOf(p.stamps), remote: remote, id: newPortID(),
-		heard: make(chan ptpHeard, heardAtOnce), closing: make(chan struct{}),
+// newPTPPeer returns a peer that talks through PTP's own ports, or through any one.
+func newPTPPeer(p ptpProbe, remote netip.Addr, plan Plan, anyPort bool) (*ptpPeer, error) {
+	local, err := localTowards(remote)
+	if err != nil {
+		return nil, err
 	}
+	q := &ptpPeer{probe: p, remote: remote, id: newPortID(), heard: make(chan ptpHeard, heardAtOnce)}
 	var b [2]byte
 	_, _ = rand.Read(b[:]) // never fails: the program would have ended
 	q.number = binary.BigEndian.Uint16(b[:])
-	if q.source == datasets.Hardware {
-		iface, err := nic.Towards(remote)
-		if err != nil {
-			return nil, err
-		}
-		if q.nic, err = useHardware(iface, plan, nic.RXPTPv2L4Event, nic.RXPTPv2Event, nic.RXAll); err != nil {
-			return nil, err
-		}
+	if !anyPort {
+		q.ports, err = p.shared.join(q, local, plan)
+		return q, err
 	}
-	return q, nil
+	q.id.Port = repliesToSender
+	if q.ports, err = openAnyPort(p, local); err == nil {
+		q.ports.add(q)
+	}
+	return q, err
 }
 
-// usePorts opens the ports of PTP, to which a master answers by the standard wherever
-// it was asked from, and by which many a NIC tells what to stamp.
-func (q *ptpPeer) usePorts() error {
-	if err := q.useEvent(wire.PTPEventPort); err != nil {
-		return err
-	}
-	_, err := q.listenAt(netip.AddrPortFrom(q.event.LocalAddr().Addr(), wire.PTPGeneralPort))
-	return err
-}
-
-// useEvent opens the port that Delay_Req leaves from; 0 is any.
-func (q *ptpPeer) useEvent(port uint16) error {
-	local, err := localTowards(q.remote)
-	if err != nil {
-		return err
-	}
-	if q.event, err = q.listenAt(netip.AddrPortFrom(local, port)); err != nil {
-		return err
-	}
-	err = q.event.StampDepartures(q.source)
-	if q.probe.stamps == "auto" && errors.Is(err, errors.ErrUnsupported) {
-		q.source, err = datasets.User, nil
-	}
-	return err
-}
-
-// localTowards is the address we have for a host.
-func localTowards(remote netip.Addr) (netip.Addr, error) {
-	c, err := net.DialUDP("udp", nil, net.UDPAddrFromAddrPort(netip.AddrPortFrom(remote, wire.PTPEventPort)))
-	if err != nil {
-		return netip.Addr{}, err
-	}
-	defer c.Close()
-	return c.LocalAddr().(*net.UDPAddr).AddrPort().Addr().Unmap(), nil
-}
-
-// listenAt opens a socket whose messages are heard once listen is called.
-func (q *ptpPeer) listenAt(at netip.AddrPort) (*stamp.Conn, error) {
-	c, err := stamp.Listen(at.String())
-	switch {
-	case errors.Is(err, fs.ErrPermission):
-		return nil, fmt.Errorf("port %d needs root or a right: setcap cap_net_bind_service+ep on the tickmark binary", at.Port())
-	case errors.Is(err, syscall.EADDRINUSE):
-		return nil, fmt.Errorf("port %d is taken on %s: another PTP program runs here, or another target of ours (tickmark probe daemon reads what a ptp4l knows)", at.Port(), at.Addr())
-	case err != nil:
-		return nil, err
-	}
-	q.ears = append(q.ears, c)
-	return c, nil
-}
-
-// listen begins to read all sockets.
-func (q *ptpPeer) listen() {
-	for _, c := range q.ears {
-		q.readers.Go(func() { q.readFrom(c) })
-	}
-}
-
-func (q *ptpPeer) readFrom(c *stamp.Conn) {
-	const pause = 10 * time.Millisecond
-	buf := make([]byte, largestReply)
-	for {
-		a, err := c.Read(buf)
-		switch {
-		case err == nil:
-			q.hear(buf[:a.N], &a)
-		case errors.Is(err, net.ErrClosed):
-			return
-		default: // what it is may not pass at once
-			select {
-			case <-q.closing:
-				return
-			case <-time.After(pause):
-			}
-		}
-	}
-}
-
-// hear runs on the readers' goroutines, which share counters and the channel.
-func (q *ptpPeer) hear(b []byte, a *stamp.Arrival) {
-	m, err := wire.DecodePTP(b)
-	if err != nil || a.From.Addr() != q.remote || int(m.Domain) != q.probe.domain || m.SdoID != 0 || m.Source == q.id {
+// hear takes a message from the master's address; it runs on the goroutines of readers.
+func (q *ptpPeer) hear(h *ptpHeard, sound bool) {
+	if !sound || int(h.Domain) != q.probe.domain || h.SdoID != 0 || h.Source == q.id {
 		q.strays.Add(1)
 		return
 	}
-	m.TLVs = append([]byte(nil), m.TLVs...)
-	h := ptpHeard{m, a.Wall, thisMoment(), a.Waited}
-	switch {
-	case q.source == datasets.User:
-		h.at = h.read.stamp()
-	case q.source == datasets.Hardware && a.Wall.Source() != datasets.Hardware:
-		h.at = datasets.Stamp{} // the other clocks are not the NIC's
-	}
 	select {
-	case q.heard <- h:
+	case q.heard <- *h:
 	default:
 		q.unread.Add(1)
 	}
@@ -183,9 +83,6 @@ func (q *ptpPeer) next(ctx context.Context, until time.Time) (ptpHeard, bool) {
 	defer q.timer.Stop()
 	select {
 	case h := <-q.heard:
-		if h.Type == wire.Announce {
-			q.announce = h
-		}
 		return h, true
 	case <-q.timer.C:
 	case <-ctx.Done():
@@ -197,34 +94,39 @@ func (q *ptpPeer) next(ctx context.Context, until time.Time) (ptpHeard, bool) {
 func (q *ptpPeer) drain(take func(*ptpHeard)) {
 	for range len(q.heard) {
 		h := <-q.heard
-		if h.Type == wire.Announce {
-			q.announce = h
-		}
 		take(&h)
 	}
 }
 
-// ask sends a Delay_Req and returns when, and by which number its departure is known.
-func (q *ptpPeer) ask(simple bool) (sent moment, packet uint32, size int, err error) {
+// ptpAsked is a Delay_Req that was sent.
+type ptpAsked struct {
+	sent moment
+	t1   datasets.Stamp
+	size int
+}
+
+// ask sends a Delay_Req. Of the departure's stamp the user's stands in for one that the
+// kernel did not give; for the NIC's, which is of another clock, nothing does.
+func (q *ptpPeer) ask(simple bool) (a ptpAsked, err error) {
 	q.number++
 	b, err := delayReq(q.id, uint8(q.probe.domain), q.number, simple)
 	if err != nil {
-		return thisMoment(), 0, 0, err
+		return ptpAsked{sent: thisMoment()}, err
 	}
-	sent = thisMoment()
-	packet, err = q.event.SendTo(b, netip.AddrPortFrom(q.remote, wire.PTPEventPort))
-	return sent, packet, len(b), err
+	a.size = len(b)
+	if a.sent, a.t1, err = q.ports.send(b, netip.AddrPortFrom(q.remote, wire.PTPEventPort)); err != nil {
+		return a, err
+	}
+	if _, stamped := a.t1.UnixNanos(); !stamped {
+		q.departuresMissed++
+		if q.ports.source != datasets.Hardware {
+			a.t1 = a.sent.stamp()
+		}
+	}
+	return a, nil
 }
 
-func (q *ptpPeer) close() error {
-	close(q.closing)
-	var errs []error
-	for _, c := range q.ears {
-		errs = append(errs, c.Close())
-	}
-	q.readers.Wait()
-	return errors.Join(append(errs, q.nic.put())...)
-}
+func (q *ptpPeer) close() error { return q.probe.shared.leave(q) }
 
 func (q *ptpPeer) keep(row *datasets.Exchange, record func(*datasets.Exchange) error) error {
 	return record(row)

@@ -8,23 +8,6 @@ import (
 	"github.com/tickmark/tickmark/datasets/wire"
 )
 
-// departed is T1. The user's stamp stands in for one that the kernel did not give; for
-// the NIC's, which is of another clock, nothing does.
-func (q *ptpPeer) departed(sent moment, packet uint32) datasets.Stamp {
-	if q.source == datasets.User {
-		return sent.stamp()
-	}
-	at, err := q.event.Departure(packet, time.Now().Add(patience))
-	if err == nil {
-		return at
-	}
-	q.departuresMissed++
-	if q.source == datasets.Hardware {
-		return datasets.Stamp{}
-	}
-	return sent.stamp()
-}
-
 // master is a time of the master's.
 func (p ptpProbe) master(t wire.PTPTime) datasets.Stamp {
 	ns, ok := t.UnixNanos()
@@ -34,21 +17,16 @@ func (p ptpProbe) master(t wire.PTPTime) datasets.Stamp {
 	return datasets.NewStamp(ns, datasets.Remote, sourceOf(p.server))
 }
 
-// finish fills in what the announcements tell, and judges the row, whose messages were
-// read between from and to.
-func (q *ptpPeer) finish(row *datasets.Exchange, from, to ptpHeard) {
+// finish judges a row whose messages were read between from and to, the one it is
+// complete with.
+func (q *ptpPeer) finish(row *datasets.Exchange, from moment, to *ptpHeard) {
 	if _, stamped := row.T4.UnixNanos(); !stamped {
 		q.arrivalsMissed++
 	}
 	row.Stall = to.waited
-	if !q.announce.read.isZero() {
-		q.probe.announced(row, q.announce.Flags, &q.announce.Announcement)
-	} else {
-		q.probe.announced(row, 0, nil)
-	}
 	row.Outcome, row.Copies = datasets.Replied, 1
-	if row.Why == "" {
-		row.Why = stepBetween(from.read, to.read)
+	if row.Why == "" && q.ports.source != datasets.Hardware { // a NIC's clock did not step with ours
+		row.Why = stepBetween(from, to.read)
 	}
 	q.probe.judge(row)
 }
@@ -70,20 +48,31 @@ func (p ptpProbe) judge(row *datasets.Exchange) {
 	row.Outcome, row.Copies = datasets.Invalid, 0
 }
 
-// announced fills in what the master's last Announce, nil if there was none, says of
-// its clock, and what the option makes of its timescale.
+// announced fills in what the master's Announce, nil if there was none, says of its
+// clock, and what the option makes of its timescale.
 func (p ptpProbe) announced(row *datasets.Exchange, flags wire.PTPFlags, a *wire.Announcement) {
 	row.UTCOffset = p.fixed
 	if a == nil {
 		return
 	}
-	row.Reference = a.Grandmaster.String()
+	row.Reference, row.Leap = a.Grandmaster.String(), datasets.Some(leapOf(flags))
 	if claim, ok := accuracyOf(a); ok {
 		row.RootDispersion = datasets.Some(claim)
 	}
 	if _, fixed := p.fixed.Value(); !fixed && (p.utc == "announced" || flags.Has(wire.FlagUTCOffsetValid)) {
 		row.UTCOffset = datasets.Some(a.UTCOffset)
 	}
+}
+
+// leapOf is what is announced of the end of this UTC day, as NTP numbers it.
+func leapOf(flags wire.PTPFlags) int {
+	switch {
+	case flags.Has(wire.FlagLeap61):
+		return 1
+	case flags.Has(wire.FlagLeap59):
+		return 2
+	}
+	return 0
 }
 
 // corrected fills in how long the network says that it held messages up. What does not
@@ -109,15 +98,15 @@ func corrected(row *datasets.Exchange, out wire.Correction, back ...wire.Correct
 
 // facts is what the header says of the client.
 func (q *ptpPeer) facts(mode string) []datasets.Field {
-	own := q.source.String()
+	own := q.ports.source.String()
 	facts := []datasets.Field{
 		{Key: "mode", Value: mode},
-		{Key: "local", Value: q.event.LocalAddr().String()},
+		{Key: "local", Value: q.ports.event.LocalAddr().String()},
 		{Key: "port-identity", Value: q.id.String()},
 		{Key: datasets.KeyStamps, Value: fmt.Sprintf("t1=%s t2,t3=%s t4=%s", own, sourceOf(q.probe.server), own)},
 	}
-	if q.nic != nil {
-		return append(append(facts, datasets.Field{Key: "local-clock", Value: q.nic.clock}), q.nic.facts...)
+	if nic := q.ports.nic; nic != nil {
+		return append(append(facts, datasets.Field{Key: "local-clock", Value: nic.clock}), nic.facts...)
 	}
 	return append(facts, datasets.Field{Key: "local-clock", Value: "CLOCK_REALTIME"}, duration(datasets.KeyPrecision, clockPrecision()))
 }

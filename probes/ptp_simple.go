@@ -2,7 +2,6 @@ package probes
 
 import (
 	"context"
-	"errors"
 	"net/netip"
 	"time"
 
@@ -18,20 +17,10 @@ type ptpSimple struct{ *ptpPeer }
 // answered for the sake of its port number. A NIC may stamp by the port that a message
 // goes to: for hardware stamps the ports are PTP's.
 func openSimple(p ptpProbe, remote netip.Addr, plan Plan) (ptpClient, error) {
-	q, err := newPTPPeer(p, remote, plan)
+	q, err := newPTPPeer(p, remote, plan, sourceOf(p.stamps) != datasets.Hardware)
 	if err != nil {
 		return nil, err
 	}
-	if q.source == datasets.Hardware {
-		err = q.usePorts()
-	} else {
-		q.id.Port = repliesToSender
-		err = q.useEvent(0)
-	}
-	if err != nil {
-		return nil, errors.Join(err, q.close())
-	}
-	q.listen()
 	return &ptpSimple{q}, nil
 }
 
@@ -51,27 +40,30 @@ func answersSimple(ctx context.Context, client ptpClient, timeout time.Duration)
 func (s *ptpSimple) attempt(ctx context.Context, until time.Time, row *datasets.Exchange) attempted {
 	*row = datasets.Exchange{}
 	s.drain(func(*ptpHeard) { s.strays.Add(1) }) // late, or an answer to somebody else
-	sent, packet, size, err := s.ask(true)
+	asked, err := s.ask(true)
+	a := attempted{sent: asked.sent, err: err}
 	if err != nil {
 		row.Outcome = datasets.LostLocal
-		return attempted{sent: sent, err: err}
+		return a
 	}
-	row.Size = size
+	row.Size = asked.size
 	sync, announce, ok := s.answer(ctx, until)
 	if !ok {
 		row.Outcome = datasets.TimedOut
-		return attempted{sent: sent}
+		return a
 	}
+	s.announce = announce
 	last := announce
 	if sync.read.mono.After(last.read.mono) {
 		last = sync
 	}
-	row.Elapsed = last.read.mono.Sub(sent.mono)
-	row.T1, row.T2 = s.departed(sent, packet), s.probe.master(sync.Timestamp)
+	row.Elapsed = last.read.mono.Sub(asked.sent.mono)
+	row.T1, row.T2 = asked.t1, s.probe.master(sync.Timestamp)
 	row.T3, row.T4 = s.probe.master(announce.Timestamp), sync.at
 	corrected(row, announce.Correction, sync.Correction)
-	s.finish(row, ptpHeard{read: sent}, last)
-	return attempted{sent: sent}
+	s.finish(row, asked.sent, &last)
+	s.probe.announced(row, announce.Flags, &announce.Announcement)
+	return a
 }
 
 // answer returns the two messages of one server that answer the last request, in

@@ -2,7 +2,6 @@ package probes
 
 import (
 	"context"
-	"errors"
 	"math/bits"
 	"net/netip"
 	"time"
@@ -13,23 +12,23 @@ import (
 
 // ptpUnicast is a session by unicast negotiation (IEEE 1588-2019 §16.1): the master is
 // asked for Announce, Sync and Delay_Resp for a minute, and again before that is over.
-// A Delay_Req leaves as soon as a Sync is whole, so that the two are of one moment.
+// A Delay_Req leaves as soon as a Sync is whole, so that the two are of one moment; it is
+// due then: when that is within an interval is up to the master.
 type ptpUnicast struct {
 	*ptpPeer
 	negotiation
-	sync, followUp ptpHeard // the last
+	listen         time.Duration
+	early          unannounced
+	sync, followUp ptpHeard    // the last
+	master         wire.PortID // of the last exchange
 }
 
-func openUnicast(p ptpProbe, remote netip.Addr, interval time.Duration, plan Plan) (ptpClient, error) {
-	q, err := newPTPPeer(p, remote, plan)
+func openUnicast(p ptpProbe, remote netip.Addr, interval, listen time.Duration, plan Plan) (ptpClient, error) {
+	q, err := newPTPPeer(p, remote, plan, false)
 	if err != nil {
 		return nil, err
 	}
-	if err := q.usePorts(); err != nil {
-		return nil, errors.Join(err, q.close())
-	}
-	q.listen()
-	return &ptpUnicast{ptpPeer: q, negotiation: newNegotiation(logInterval(interval))}, nil
+	return &ptpUnicast{ptpPeer: q, negotiation: newNegotiation(logInterval(interval)), listen: listen}, nil
 }
 
 // logInterval is the longest power of two of a second, from 2⁻⁷ to 2⁴, that is not
@@ -56,22 +55,23 @@ func (u *ptpUnicast) attempt(ctx context.Context, until time.Time, row *datasets
 		}
 		return a
 	}
-	sync, followUp := u.sync, u.followUp
-	sent, packet, size, err := u.ask(false)
-	a = attempted{sent: sent, err: err}
+	sync, followUp, occasion := u.sync, u.followUp, u.completed()
+	u.master = sync.Source
+	asked, err := u.ask(false)
+	a = attempted{sent: asked.sent, occasion: occasion, err: err}
 	if err != nil {
 		row.Outcome = datasets.LostLocal
 		return a
 	}
-	row.Size = size
-	resp, ok := u.awaitResp(ctx, until, sync.Source)
+	row.Size = asked.size
+	resp, ok := u.awaitResp(ctx, occasion.mono.Add(u.listen))
 	if !ok {
 		row.Outcome = datasets.TimedOut
 		u.doubt()
 		return a
 	}
-	row.Elapsed = resp.read.mono.Sub(sent.mono)
-	row.T1, row.T2, row.T4 = u.departed(sent, packet), u.probe.master(resp.Timestamp), sync.at
+	row.Elapsed = resp.read.mono.Sub(asked.sent.mono)
+	row.T1, row.T2, row.T4 = asked.t1, u.probe.master(resp.Timestamp), sync.at
 	if sync.Flags.Has(wire.FlagTwoStep) {
 		row.T3 = u.probe.master(followUp.Timestamp)
 		corrected(row, resp.Correction, sync.Correction, followUp.Correction)
@@ -79,7 +79,7 @@ func (u *ptpUnicast) attempt(ctx context.Context, until time.Time, row *datasets
 		row.T3 = u.probe.master(sync.Timestamp)
 		corrected(row, resp.Correction, sync.Correction)
 	}
-	u.finish(row, sync, resp)
+	u.finish(row, sync.read, &resp)
 	return a
 }
 
@@ -118,6 +118,14 @@ func (u *ptpUnicast) whole() bool {
 		!f.read.isZero() && f.Sequence == u.sync.Sequence && f.Source == u.sync.Source)
 }
 
+// completed is when the last Sync was whole.
+func (u *ptpUnicast) completed() moment {
+	if u.sync.Flags.Has(wire.FlagTwoStep) && u.followUp.read.mono.After(u.sync.read.mono) {
+		return u.followUp.read
+	}
+	return u.sync.read
+}
+
 // note keeps what is of use beyond the moment.
 func (u *ptpUnicast) note(h *ptpHeard) {
 	switch h.Type {
@@ -130,19 +138,24 @@ func (u *ptpUnicast) note(h *ptpHeard) {
 	case wire.FollowUp:
 		u.followUp = *h
 	case wire.Announce:
+		if h.Source != u.master && u.announcedBy(u.master) {
+			u.strays.Add(1)
+			return
+		}
+		u.announce = *h
 	default:
 		u.strays.Add(1)
 	}
 }
 
 // awaitResp returns the master's answer to the last Delay_Req.
-func (u *ptpUnicast) awaitResp(ctx context.Context, until time.Time, master wire.PortID) (ptpHeard, bool) {
+func (u *ptpUnicast) awaitResp(ctx context.Context, until time.Time) (ptpHeard, bool) {
 	for {
 		h, ok := u.next(ctx, until)
 		if !ok {
 			return h, false
 		}
-		if h.Type == wire.DelayResp && h.Requesting == u.id && h.Sequence == u.number && h.Source == master {
+		if h.Type == wire.DelayResp && h.Requesting == u.id && h.Sequence == u.number && h.Source == u.master {
 			return h, true
 		}
 		u.note(&h)
@@ -155,7 +168,7 @@ func (u *ptpUnicast) signal(what purpose, sessions ...session) error {
 	if err != nil {
 		return err
 	}
-	_, err = u.ears[1].WriteTo(b, netip.AddrPortFrom(u.remote, wire.PTPGeneralPort))
+	_, err = u.ports.general.WriteTo(b, netip.AddrPortFrom(u.remote, wire.PTPGeneralPort))
 	return err
 }
 
