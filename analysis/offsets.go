@@ -105,7 +105,7 @@ func (o *OffsetSummary) Add(e *datasets.Exchange) {
 // Summary returns the whole, with order-statistic intervals at level.
 func (o *OffsetSummary) Summary(level float64) Offsets {
 	out := Offsets{N: int64(o.theta.len()), P50: o.theta.quantile(0.5, level), P50Abs: o.abs.quantile(0.5, level), P99Abs: o.abs.quantile(0.99, level), Invalid: o.invalid}
-	out.State, out.Why = o.trust.state(out.N, o.invalid+o.negative, CountsTAI(o.best.Offset))
+	out.State, out.Why = o.trust.state(out.N, o.invalid+o.negative)
 	out.Stamps, _ = o.trust.stamps()
 	if o.theta.len() > 0 {
 		out.Best = datasets.Some(o.best)

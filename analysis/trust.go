@@ -17,6 +17,7 @@ const sourceCount = int(datasets.Hardware) + 1
 type trust struct {
 	sources  [sourceCount * sourceCount * sourceCount * sourceCount]int64 // by T1..T4
 	zeroRoot int64                                                        // exchanges whose server claims to be its own reference
+	tai      int64                                                        // exchanges whose offset looks like TAI's
 	why      string                                                       // of the first exchange that was refused
 }
 
@@ -29,6 +30,9 @@ func (t *trust) refused(e *datasets.Exchange) {
 
 // believed takes an exchange that has an offset.
 func (t *trust) believed(e *datasets.Exchange) {
+	if theta, _ := e.Offset(); CountsTAI(theta.Seconds()) {
+		t.tai++
+	}
 	place := 0
 	for _, s := range []datasets.Stamp{e.T1, e.T2, e.T3, e.T4} {
 		place = place*sourceCount + int(s.Source())
@@ -85,20 +89,34 @@ const (
 const strayShare = 0.01
 
 // state says whether the server is to be believed, in one word, and why not.
-func (t *trust) state(n, refused int64, tai bool) (state, why string) {
+func (t *trust) state(n, refused int64) (state, why string) {
 	switch {
 	case n == 0 && refused > 0:
 		return stateRefused, t.why
 	case n == 0:
 		return stateSilent, "no exchange has an offset"
-	case float64(refused) > strayShare*float64(n+refused):
-		return stateDoubtful, fmt.Sprintf("%s of %s replies refused: %s", unit.Count(refused), unit.Count(n+refused), t.why)
-	case tai:
-		return stateDoubtful, "TAI/UTC mismatch?"
-	case t.zeroRoot > 0:
-		return stateDoubtful, "the server claims a root distance of 0, as if it were UTC itself: the bound holds against that server only"
+	}
+	if doubts := t.doubts(n, refused); doubts != nil {
+		return stateDoubtful, strings.Join(doubts, "; ")
 	}
 	return stateGood, ""
+}
+
+// doubts are the reasons not to believe a server that has offsets.
+func (t *trust) doubts(n, refused int64) (doubts []string) {
+	switch {
+	case t.tai == n:
+		doubts = append(doubts, "TAI/UTC mismatch?")
+	case float64(t.tai) > strayShare*float64(n):
+		doubts = append(doubts, fmt.Sprintf("TAI/UTC mismatch? (of %s of %s offsets)", unit.Count(t.tai), unit.Count(n)))
+	}
+	if float64(refused) > strayShare*float64(n+refused) {
+		doubts = append(doubts, fmt.Sprintf("%s of %s replies refused: %s", unit.Count(refused), unit.Count(n+refused), t.why))
+	}
+	if t.zeroRoot > 0 {
+		doubts = append(doubts, "the server claims a root distance of 0, as if it were UTC itself: the bound holds against that server only")
+	}
+	return doubts
 }
 
 // CountsTAI reports whether an offset looks like that of a clock that counts TAI where

@@ -68,6 +68,8 @@ func TestStateOfAServer(t *testing.T) {
 		"its own reference":  {func(o *analysis.OffsetSummary) { o.Add(rootless) }, "doubtful", "root distance of 0"},
 		"TAI":                {func(o *analysis.OffsetSummary) { o.Add(sound(37*time.Second + 1234567)) }, "doubtful", "TAI/UTC mismatch?"},
 		"TAI, the other way": {func(o *analysis.OffsetSummary) { o.Add(sound(-37 * time.Second)) }, "doubtful", "TAI/UTC mismatch?"},
+		"TAI, and lies":      {func(o *analysis.OffsetSummary) { many(o, 97, sound(37*time.Second)); many(o, 3, refused) }, "doubtful", "TAI/UTC mismatch?; 3 of 100"},
+		"TAI at first":       {func(o *analysis.OffsetSummary) { many(o, 11, sound(37*time.Second)); many(o, 9, sound(0)) }, "doubtful", "TAI/UTC mismatch? (of 11 of 20 offsets)"},
 		"37.5 s":             {func(o *analysis.OffsetSummary) { o.Add(sound(37500 * time.Millisecond)) }, "good", ""},
 		"29 s":               {func(o *analysis.OffsetSummary) { o.Add(sound(29 * time.Second)) }, "good", ""},
 		"41 s":               {func(o *analysis.OffsetSummary) { o.Add(sound(41 * time.Second)) }, "good", ""},

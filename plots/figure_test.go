@@ -264,15 +264,26 @@ func TestFiguresRefuseByName(t *testing.T) {
 	}
 }
 
-// An offset of TAI's whole seconds is not drawn as if it were one.
+// An offset of TAI's whole seconds is not drawn as if it were one, nor if only some
+// exchanges have it.
 func TestOffsetOfTAIIsDoubted(t *testing.T) {
-	for theta, doubted := range map[time.Duration]bool{37*time.Second + 1234567: true, -37 * time.Second: true, 20 * time.Second: false} {
-		c, err := offset([]Trace{{"a.trace", newMemory(datasets.Exchanges, exchanges(1, 50, time.Second, time.Millisecond, time.Millisecond, constant(theta)))}})
+	const tai = 37*time.Second + 1234567
+	for _, c := range []struct {
+		first, then time.Duration
+		doubted     bool
+	}{{tai, tai, true}, {-37 * time.Second, -37 * time.Second, true}, {tai, 0, true}, {0, -tai, true}, {20 * time.Second, 20 * time.Second, false}} {
+		theta := func(at time.Duration) time.Duration {
+			if at < 20*time.Second {
+				return c.first
+			}
+			return c.then
+		}
+		chart, err := offset([]Trace{{"a.trace", newMemory(datasets.Exchanges, exchanges(1, 50, time.Second, time.Millisecond, time.Millisecond, theta))}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := strings.HasPrefix(c.Title, "TAI/UTC mismatch? "); got != doubted {
-			t.Errorf("%v: %q", theta, c.Title)
+		if got := strings.HasPrefix(chart.Title, "TAI/UTC mismatch? "); got != c.doubted {
+			t.Errorf("%v, then %v: %q", c.first, c.then, chart.Title)
 		}
 	}
 }

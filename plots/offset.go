@@ -52,11 +52,16 @@ func offset(traces []Trace) (*Chart, error) {
 		c.Title = "No offset: nothing to draw"
 		c.Empty = fmt.Sprintf("None of %s was answered so that it can be believed.", count(bad+silent+incomplete, "exchange"))
 	}
-	if slices.ContainsFunc(all, func(o *offsets) bool { return o.n > 0 && analysis.CountsTAI(o.best.Offset) }) {
+	if slices.ContainsFunc(all, (*offsets).countTAI) {
 		c.Title = "TAI/UTC mismatch? " + c.Title
 	}
 	c.Desc = fmt.Sprintf("%s. %s without an answer, %s without a stamp.", c.Subtitle, count(silent, "exchange"), unit.Count(incomplete))
 	return c, nil
+}
+
+// countTAI reports whether some of what is drawn looks like TAI's offset.
+func (o *offsets) countTAI() bool {
+	return o.n > 0 && slices.ContainsFunc([]float64{o.best.Offset, o.leastθ, o.mostθ}, analysis.CountsTAI)
 }
 
 func (c *Chart) addOffsets(o *offsets, name string, role Role, named bool) {
