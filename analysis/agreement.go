@@ -122,7 +122,7 @@ func (s *Summary) agreementRows() [][]any {
 	if o.Stamps != "" {
 		stamps = o.Stamps
 	}
-	return [][]any{append(row, o.Invalid, stamps, o.State)}
+	return [][]any{append(row, o.Invalid+o.Negative, stamps, o.State)}
 }
 
 func rateTable() report.Table {

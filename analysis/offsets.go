@@ -56,6 +56,7 @@ type Offsets struct {
 	P50Abs, P99Abs Interval // of |θ|
 	Best           datasets.Optional[Best]
 	Invalid        int64 // exchanges with an answer that must not be believed
+	Negative       int64 // exchanges whose round trip is negative
 	// State is whether the server is to be believed as far as its exchanges tell: good,
 	// doubtful, refused or silent; Why says why not.
 	State, Why string
@@ -76,7 +77,7 @@ type Best struct {
 func (o *OffsetSummary) Add(e *datasets.Exchange) {
 	if e.Outcome == datasets.Invalid {
 		o.invalid++
-		o.trust.refused(e)
+		o.trust.refused(e.Why)
 	}
 	if !e.Outcome.Answered() {
 		return
@@ -88,6 +89,7 @@ func (o *OffsetSummary) Add(e *datasets.Exchange) {
 		o.incomplete++
 		return
 	case delay < 0:
+		o.trust.refused("the delay is negative: a clock stepped or a stamp lies")
 		o.negative++
 		return
 	}
@@ -104,7 +106,7 @@ func (o *OffsetSummary) Add(e *datasets.Exchange) {
 
 // Summary returns the whole, with order-statistic intervals at level.
 func (o *OffsetSummary) Summary(level float64) Offsets {
-	out := Offsets{N: int64(o.theta.len()), P50: o.theta.quantile(0.5, level), P50Abs: o.abs.quantile(0.5, level), P99Abs: o.abs.quantile(0.99, level), Invalid: o.invalid}
+	out := Offsets{N: int64(o.theta.len()), P50: o.theta.quantile(0.5, level), P50Abs: o.abs.quantile(0.5, level), P99Abs: o.abs.quantile(0.99, level), Invalid: o.invalid, Negative: o.negative}
 	out.State, out.Why = o.trust.state(out.N, o.invalid+o.negative)
 	out.Stamps, _ = o.trust.stamps()
 	if o.theta.len() > 0 {

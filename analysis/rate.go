@@ -1,6 +1,7 @@
 package analysis
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -38,6 +39,7 @@ func (r *RateSummary) Add(e *datasets.Exchange) {
 
 // Slopes returns the rate by each method that the exchanges suffice for.
 func (r *RateSummary) Slopes(level float64) []Slope {
+	slices.SortStableFunc(r.points, func(a, b ratePoint) int { return cmp.Compare(a.at, b.at) })
 	points := thinned(r.points)
 	var slopes []Slope
 	if e, ok := endpoints(points); ok {
@@ -55,6 +57,9 @@ func thinned(points []ratePoint) []ratePoint {
 		return points
 	}
 	first, span := points[0].at, points[len(points)-1].at-points[0].at
+	if span <= 0 {
+		return nil // all at one moment: there is no rate
+	}
 	out := make([]ratePoint, 0, mostPoints)
 	stretch := -1
 	for _, p := range points {

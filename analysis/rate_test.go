@@ -3,6 +3,7 @@ package analysis
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 
@@ -82,6 +83,28 @@ func TestRateOfManyIsOfTheBest(t *testing.T) {
 		t.Errorf("%d points", n)
 	}
 	for _, s := range r.Slopes(.95) {
+		if v, _, _ := s.Cells(); math.Abs(v.(float64)-20) > .01 {
+			t.Errorf("%s: %v", s.Method, v)
+		}
+	}
+}
+
+// Rows of one moment have no rate, and rows out of order the rate of their order in time.
+func TestRateOfRowsInNoOrder(t *testing.T) {
+	var same RateSummary
+	for range 3 * mostPoints {
+		same.points = append(same.points, ratePoint{at: 7, theta: 1})
+	}
+	if got := same.Slopes(.95); len(got) != 0 {
+		t.Errorf("%+v of one moment", got)
+	}
+	r := ramp(3*mostPoints, 20, time.Microsecond, rand.New(rand.NewPCG(5, 5)))
+	slices.Reverse(r.points)
+	got := r.Slopes(.95)
+	if len(got) != 2 {
+		t.Fatalf("%+v", got)
+	}
+	for _, s := range got {
 		if v, _, _ := s.Cells(); math.Abs(v.(float64)-20) > .01 {
 			t.Errorf("%s: %v", s.Method, v)
 		}

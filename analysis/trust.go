@@ -22,9 +22,9 @@ type trust struct {
 }
 
 // refused notes why an exchange was not to be believed.
-func (t *trust) refused(e *datasets.Exchange) {
+func (t *trust) refused(why string) {
 	if t.why == "" {
-		t.why = e.Why
+		t.why = why
 	}
 }
 

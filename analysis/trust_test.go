@@ -64,6 +64,7 @@ func TestStateOfAServer(t *testing.T) {
 		"nothing":            {func(*analysis.OffsetSummary) {}, "silent", "no exchange has an offset"},
 		"only lies":          {func(o *analysis.OffsetSummary) { o.Add(refused) }, "refused", "it lies"},
 		"lies now and then":  {func(o *analysis.OffsetSummary) { many(o, 97, sound(0)); many(o, 3, refused) }, "doubtful", "3 of 100 replies refused: it lies"},
+		"negative delays":    {func(o *analysis.OffsetSummary) { many(o, 3, exchangeOf(1, 0, 250, 0, -500)) }, "refused", "the delay is negative"},
 		"a stray in 100":     {func(o *analysis.OffsetSummary) { many(o, 99, sound(0)); o.Add(refused) }, "good", ""},
 		"its own reference":  {func(o *analysis.OffsetSummary) { o.Add(rootless) }, "doubtful", "root distance of 0"},
 		"TAI":                {func(o *analysis.OffsetSummary) { o.Add(sound(37*time.Second + 1234567)) }, "doubtful", "TAI/UTC mismatch?"},

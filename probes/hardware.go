@@ -36,7 +36,7 @@ func useHardware(iface string, plan Plan, filters ...nic.Filter) (*hardware, err
 		}
 	}
 	set, err := nic.ReadConfig(iface)
-	if err == nil && set.TX == nic.TXOff {
+	if err == nil && (set.TX == nic.TXOff || set.RX == nic.RXNone) {
 		err = fmt.Errorf("%s: its stamps are switched off (%s): --allow-nic-config lets tickmark switch them on, and off again at the end", iface, set)
 	}
 	if err != nil {

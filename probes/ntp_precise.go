@@ -38,6 +38,7 @@ type ntpPrecise struct {
 	strays  int64
 	after   int64       // replies to earlier queries: late ones and duplicates
 	missing int64       // departures whose stamp did not come
+	unheard int64       // answers that the NIC did not stamp
 	awake   func() bool // lets go of the context
 }
 
@@ -80,6 +81,9 @@ func (n *ntpPrecise) trailer() []datasets.Field {
 	if n.depart != datasets.User {
 		fields = append(fields, count("t1-missing", n.missing))
 	}
+	if n.nic != nil {
+		fields = append(fields, count("t4-missing", n.unheard))
+	}
 	return fields
 }
 
@@ -103,6 +107,9 @@ func (n *ntpPrecise) ask(ctx context.Context, q ntpQuery, until time.Time) *ntpA
 	a.outcome = n.listen(a, until)
 	if n.depart != datasets.User && a.outcome == datasets.Replied {
 		n.departed(a, number)
+	}
+	if _, stamped := a.t4.UnixNanos(); !stamped && a.outcome == datasets.Replied {
+		n.unheard++
 	}
 	n.remember(a.request.Transmit, a.request.Receive)
 	return a
@@ -148,11 +155,13 @@ func (n *ntpPrecise) listen(a *ntpAnswer, until time.Time) datasets.Outcome {
 		return datasets.LostLocal
 	}
 	var stray []byte
+	var strayAt moment
+	var strayStamp datasets.Stamp
 	for {
 		arrival, err := n.conn.Read(n.in)
 		if err != nil {
 			if a.err = err; stray != nil && errors.Is(err, os.ErrDeadlineExceeded) {
-				a.err = nil
+				a.err, a.received, a.t4 = nil, strayAt, strayStamp
 				a.take(stray)
 				return datasets.Replied
 			}
@@ -169,7 +178,7 @@ func (n *ntpPrecise) listen(a *ntpAnswer, until time.Time) datasets.Outcome {
 		default:
 			n.strays++
 			if stray == nil {
-				stray = bytes.Clone(a.reply)
+				stray, strayAt, strayStamp = bytes.Clone(a.reply), a.received, a.t4
 			}
 		}
 	}

@@ -131,7 +131,7 @@ func (r *phcReader) stamps() (row datasets.Exchange, err error) {
 	extra := []int64{int64(widest)}
 	before, after := c.before, c.after
 	if r.reference != nil {
-		between := time.Duration(c.before - reference.before).Abs()
+		between := max(c.after-reference.before, reference.after-c.before)
 		apart := int64((reference.width()+1)/2) + int64(float64(between)*slewLimit) + 1
 		before, after = before+reference.ahead()-apart, after+reference.ahead()+apart
 		extra = append(extra, c.before, c.after, reference.before, reference.phc, reference.after)

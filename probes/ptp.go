@@ -155,7 +155,8 @@ func (p ptpProbe) open(ctx context.Context, remote netip.Addr, s schedule, plan 
 			return nil, err
 		}
 	}
-	return openUnicast(p, remote, s.interval, listen, plan)
+	// An attempt waits for a Sync: more than one must come while it listens.
+	return openUnicast(p, remote, min(s.interval, listen/2), listen, plan)
 }
 
 // simpleTrial is how long an SPTP server is given to show itself as one.

@@ -155,7 +155,7 @@ func simpleCases() []fakeCase {
 		{name: "37 s, and says so", mode: "sptp", master: &fakeMaster{change: func(b []byte) [][]byte {
 			binary.BigEndian.PutUint32(b[36:], binary.BigEndian.Uint32(b[36:])+37)
 			if wire.PTPType(b[0]&15) == wire.Announce {
-				b[7] |= byte(wire.FlagUTCOffsetValid)
+				b[7] |= byte(wire.FlagUTCOffsetValid | wire.FlagPTPTimescale)
 				b[45] = 37
 			}
 			return [][]byte{b}

@@ -49,7 +49,8 @@ func (p ptpProbe) judge(row *datasets.Exchange) {
 }
 
 // announced fills in what the master's Announce, nil if there was none, says of its
-// clock, and what the option makes of its timescale.
+// clock, and what the option makes of its timescale: the offset from UTC means nothing
+// of one that is not PTP's (IEEE 1588-2019 §7.2.4), such as that of a ptp4l on UTC.
 func (p ptpProbe) announced(row *datasets.Exchange, flags wire.PTPFlags, a *wire.Announcement) {
 	row.UTCOffset = p.fixed
 	if a == nil {
@@ -59,7 +60,7 @@ func (p ptpProbe) announced(row *datasets.Exchange, flags wire.PTPFlags, a *wire
 	if claim, ok := accuracyOf(a); ok {
 		row.RootDispersion = datasets.Some(claim)
 	}
-	if _, fixed := p.fixed.Value(); !fixed && (p.utc == "announced" || flags.Has(wire.FlagUTCOffsetValid)) {
+	if _, fixed := p.fixed.Value(); !fixed && (p.utc == "announced" || flags.Has(wire.FlagUTCOffsetValid|wire.FlagPTPTimescale)) {
 		row.UTCOffset = datasets.Some(a.UTCOffset)
 	}
 }

@@ -28,7 +28,7 @@ func taiBy(every time.Duration) func(b []byte) [][]byte {
 				return nil
 			}
 			said = time.Since(began)
-			b[7] |= byte(wire.FlagUTCOffsetValid | wire.FlagLeap61)
+			b[7] |= byte(wire.FlagUTCOffsetValid | wire.FlagPTPTimescale | wire.FlagLeap61)
 			b[45] = 37
 		case wire.FollowUp, wire.DelayResp:
 			binary.BigEndian.PutUint32(b[36:], binary.BigEndian.Uint32(b[36:])+37)
@@ -84,7 +84,7 @@ func TestUnannounced(t *testing.T) {
 		}
 	}
 	announce := func(from wire.PortID, ahead time.Duration) {
-		u.note(&ptpHeard{PTP: wire.PTP{Type: wire.Announce, Source: from, Flags: wire.FlagUTCOffsetValid, Announcement: wire.Announcement{UTCOffset: ahead}}, read: thisMoment()})
+		u.note(&ptpHeard{PTP: wire.PTP{Type: wire.Announce, Source: from, Flags: wire.FlagUTCOffsetValid | wire.FlagPTPTimescale, Announcement: wire.Announcement{UTCOffset: ahead}}, read: thisMoment()})
 	}
 	add(time.Second, 0)
 	announce(other, time.Hour)

@@ -63,12 +63,12 @@ func TestUTCOffset(t *testing.T) {
 	}{
 		{"valid", false, 0, none},
 		{"valid", true, 0, none},
-		{"valid", true, wire.FlagUTCOffsetValid, datasets.Some(told)},
+		{"valid", true, wire.FlagUTCOffsetValid | wire.FlagPTPTimescale, datasets.Some(told)},
 		{"announced", false, 0, none},
 		{"announced", true, 0, datasets.Some(told)},
-		{"36s", true, wire.FlagUTCOffsetValid, datasets.Some(36 * time.Second)},
+		{"36s", true, wire.FlagUTCOffsetValid | wire.FlagPTPTimescale, datasets.Some(36 * time.Second)},
 		{"36s", false, 0, datasets.Some(36 * time.Second)},
-		{"0s", true, wire.FlagUTCOffsetValid, datasets.Some(time.Duration(0))},
+		{"0s", true, wire.FlagUTCOffsetValid | wire.FlagPTPTimescale, datasets.Some(time.Duration(0))},
 	} {
 		p := parseNTP(t, "ptp:utc-offset="+c.option).(ptpProbe)
 		var a *wire.Announcement

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"syscall"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -19,6 +20,7 @@ const (
 	exitWrongUse    = 2
 	exitGateFailed  = 3
 	exitInterrupted = 130
+	exitBrokenPipe  = 141 // as a shell reports a program that SIGPIPE ended
 )
 
 // errInterrupted ends a command that Ctrl-C stopped; what was done is kept.
@@ -44,7 +46,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	root.SetErr(stderr)
 	err := root.ExecuteContext(ctx)
 	code := exitCode(err)
-	if err != nil && code != exitInterrupted {
+	if err != nil && code != exitInterrupted && code != exitBrokenPipe {
 		fmt.Fprintf(stderr, "tickmark: %v\n", err)
 	}
 	return code
@@ -62,6 +64,8 @@ func exitCode(err error) int {
 		return exitGateFailed
 	case errors.Is(err, errInterrupted):
 		return exitInterrupted
+	case errors.Is(err, syscall.EPIPE):
+		return exitBrokenPipe
 	}
 	return exitCouldNot
 }

@@ -169,7 +169,7 @@ func modeOf(canonical string) string {
 	name, options, _ := strings.Cut(canonical, ":")
 	has := func(o string) bool { return strings.Contains(","+options+",", ","+o+",") }
 	switch {
-	case name != "ntp" && name != "ptp" || has("stamps=hardware") || has("mode=listen"):
+	case name != "ntp" && name != "ptp" || has("stamps=hardware") || has("mode=listen") || has("engine=portable"):
 		return ""
 	case has("stamps=user"):
 		return modeUser

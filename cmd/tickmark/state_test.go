@@ -97,7 +97,7 @@ func TestABrokenStateIsADoubt(t *testing.T) {
 // self-test covers gets none.
 func TestModeOfAProbe(t *testing.T) {
 	for text, want := range map[string]string{
-		"ntp": modeBasic, "ntp:engine=portable": modeBasic, "ntp:stamps=user": modeUser, "ntp:stamps=kernel": modeKernel,
+		"ntp": modeBasic, "ntp:engine=portable": "", "ntp:stamps=user": modeUser, "ntp:stamps=kernel": modeKernel,
 		"ntp:mode=interleaved": modeInterleaved, "ntp:mode=interleaved,stamps=hardware": "", "ntp:stamps=hardware": "",
 		"ptp": modeInterleaved, "ptp:stamps=user": modeUser, "ptp:stamps=hardware": "", "ptp:mode=listen": "",
 		"phc": "", "udp": "", "pause": "",

@@ -3,6 +3,7 @@ package nic
 import (
 	"errors"
 	"fmt"
+	"sync"
 )
 
 // Config is which hardware stamps are switched on at an interface, for everybody.
@@ -33,8 +34,52 @@ func ReadConfig(iface string) (Config, error) { return system{}.read(iface) }
 // A setting that covers want already is left alone, and one that want would take away
 // from somebody (a daemon that uses another filter) is refused. restore leaves alone
 // what somebody else has changed since, and says so. Both are always safe to call.
+//
+// Who asks for what another part of this program has set shares that, and the last of
+// them puts it back.
 func Configure(iface string, want Config) (restore func() error, err error) {
-	return configure(system{}, iface, want)
+	return shared.configure(system{}, iface, want)
+}
+
+// shared is this program's: an interface has one setting, whoever asks for it.
+var shared = &sharing{of: map[string]*users{}} //nolint:gochecknoglobals // a NIC is as global as can be
+
+type sharing struct {
+	mu sync.Mutex
+	of map[string]*users
+}
+
+// users are those who rely on what one of them has set.
+type users struct {
+	n       int
+	config  Config
+	restore func() error
+}
+
+func (s *sharing) configure(settings settings, iface string, want Config) (release func() error, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	u := s.of[iface]
+	if u == nil || !u.config.Covers(want) {
+		restore, err := configure(settings, iface, want)
+		if err != nil || u != nil {
+			return restore, err
+		}
+		u = &users{config: want, restore: restore}
+		s.of[iface] = u
+	}
+	u.n++
+	return sync.OnceValue(func() error { return s.leave(iface, u) }), nil
+}
+
+func (s *sharing) leave(iface string, u *users) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if u.n--; u.n > 0 {
+		return nil
+	}
+	delete(s.of, iface)
+	return u.restore()
 }
 
 // settings reads and writes the configuration of an interface; write returns what the

@@ -109,3 +109,29 @@ func check(t *testing.T, err error) {
 		t.Fatal(err)
 	}
 }
+
+// Several flows of one program share a setting: the last of them puts it back, in
+// whatever order they end, and each may say so twice.
+func TestConfigureIsShared(t *testing.T) {
+	d := &driver{}
+	s := &sharing{of: map[string]*users{}}
+	first, err := s.configure(d, "eth0", ptp)
+	check(t, err)
+	second, err := s.configure(d, "eth0", ptp)
+	check(t, err)
+	check(t, first())
+	check(t, first())
+	if d.now != ptp {
+		t.Errorf("one has ended, and the stamps of the other are %v", d.now)
+	}
+	check(t, second())
+	if d.now != (Config{}) || len(d.writes) != 2 {
+		t.Errorf("all have ended: %v after %d writes", d.now, len(d.writes))
+	}
+	third, err := s.configure(d, "eth0", ptp)
+	check(t, err)
+	check(t, third())
+	if d.now != (Config{}) {
+		t.Errorf("a third was put back to %v", d.now)
+	}
+}
