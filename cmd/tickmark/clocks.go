@@ -16,6 +16,10 @@ func newClocksVerb(s *streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "clocks TRACE...",
 		Short: "How far clocks are apart: offset, bound and what it is made of, stamps, doubts",
+		Long: `θ is server − client: positive when this clock is slow. The bound is a hard limit on the error of the
+exchange with the shortest round trip, and the budget what it is made of: what the stamps prove, what
+was measured, what is assumed. The state says whether the server is to be believed: good, doubtful,
+refused or silent. --fail-if judges the columns of the table summary (-f csv shows them).`,
 		Example: `  tickmark clocks ntp.trace
   tickmark clocks --max-drift 1 -f json flows/*.trace
   tickmark clocks --fail-if 'bound > 1ms' ntp.trace`,

@@ -20,6 +20,7 @@ import (
 func kinds() map[string]func() [][]any {
 	return map[string]func() [][]any{
 		"probes":     func() [][]any { return entries(probes.Probes()) },
+		"options":    func() [][]any { return options(probes.Probes()) },
 		"estimators": func() [][]any { return entries(adaptive.Estimators()) },
 		"formats":    func() [][]any { return entries(datasets.Formats()) },
 		"figures":    func() [][]any { return entries(plots.Figures()) },
@@ -39,13 +40,24 @@ func entries[T any](table spec.Table[T]) [][]any {
 	return rows
 }
 
+// options are those of each entry, a row each, with what they choose between.
+func options[T any](table spec.Table[T]) [][]any {
+	var rows [][]any
+	for _, e := range table {
+		for _, o := range e.Options() {
+			rows = append(rows, []any{e.Name + ":" + o.Name, o.Default, strings.ReplaceAll(o.Usage, "`", "")})
+		}
+	}
+	return rows
+}
+
 func newListVerb(s *streams) *cobra.Command {
 	out := &output{}
 	names := slices.Sorted(maps.Keys(kinds()))
 	cmd := &cobra.Command{
 		Use:       "list KIND",
 		Short:     "Name everything of a kind: " + strings.Join(names, ", "),
-		Example:   "  tickmark list estimators\n  tickmark list probes -f json\n  tickmark list faults",
+		Example:   "  tickmark list estimators\n  tickmark list probes -f json\n  tickmark list options    # of the probes: what each chooses between",
 		Args:      cobra.ExactArgs(1),
 		ValidArgs: names,
 		RunE: func(cmd *cobra.Command, args []string) error {

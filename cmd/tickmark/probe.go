@@ -40,7 +40,8 @@ func newProbeVerb(s *streams) *cobra.Command {
 		Use:   "probe SPEC [TARGET...]",
 		Short: "Measure and record: " + strings.Join(probes.Probes().Names(), ", "),
 		Long: `Measures until the count or the duration is reached, or Ctrl-C, and records every attempt.
-Without -o the trace goes to standard output; with several targets or flows -o is a folder.`,
+Without -o the trace goes to standard output; with several targets or flows -o is a folder.
+"tickmark list options" says what the options of each probe choose between.`,
 		Example: `  tickmark probe ntp -o a.trace --count 500 192.0.2.1
   tickmark probe udp -o b.trace --duration 1m --interval 5ms 192.0.2.7:9123
   tickmark probe ntp:mode=interleaved -o flows --flows 8 --duration 1m 192.0.2.1
@@ -56,10 +57,10 @@ Without -o the trace goes to standard output; with several targets or flows -o i
 	flags.DurationVar(&f.plan.Duration, "duration", 0, "stop after this `time` (0: no limit)")
 	flags.DurationVar(&f.deadline, "deadline", 0, "an answer after this `time` is late; it is still recorded (0: none)")
 	flags.DurationVar(&f.listen, "listen", 0, "listen for an answer this `time` (0: the probe's own)")
-	flags.IntVar(&f.flows, "flows", 1, "measure from this `number` of source ports side by side: what they differ by is the paths' doing")
-	flags.BoolVar(&f.plan.AllowNICConfig, "allow-nic-config", false, "let hardware stamps be switched on at the NIC for as long as it takes")
+	flags.IntVar(&f.flows, "flows", 1, "measure from this `number` of source ports at once: what differs is the paths' doing")
+	flags.BoolVar(&f.plan.AllowNICConfig, "allow-nic-config", false, "switch hardware stamps on at the NIC, and back at the end (needs cap_net_admin)")
 	flags.BoolVar(&f.plan.Owned, "i-own-this-server", false, "probe a public server faster than once in 2 s")
-	flags.StringVarP(&f.file, "output", "o", "", "record to this `file`, or folder for several targets or flows (.gz and .zst compress)")
+	flags.StringVarP(&f.file, "output", "o", "", "record to this `file` (.gz, .zst compress), or folder for several targets")
 	return cmd
 }
 

@@ -21,7 +21,8 @@ func newSelfTestVerb(s *streams) *cobra.Command {
 		Short: "This host's own stamp bias and floor, by who takes the stamps",
 		Long: `Makes exchanges with an own NTP server on loopback, whose clock is this host's, in every way that
 stamps can be taken here: what is read as an offset is the instrument's own error. The result is
-kept for a week, and goes into the headers and error budgets of what is measured here meanwhile.
+kept for a week by this user ($TICKMARK_STATE, else ~/.local/state/tickmark), and goes into the
+headers and error budgets of what is measured here meanwhile.
 Stamps of hardware cannot be tested so: no packet on loopback meets a NIC.`,
 		Example: `  tickmark selftest
   tickmark selftest -f json
