@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -34,7 +35,8 @@ func (i image) boot(script string, files []string, out string) (code int, err er
 	defer stop()
 	log := filepath.Join(dir, "kernel.log")
 	c := i.qemu(ctx, share, log)
-	c.Stdout, c.Stderr = os.Stdout, os.Stderr
+	var talk bytes.Buffer // it warns of NICs that lead nowhere but to each other
+	c.Stdout, c.Stderr = os.Stdout, &talk
 	ran := c.Run()
 	left := filepath.Join(share, "out")
 	if err := errors.Join(os.MkdirAll(out, 0o755), os.CopyFS(filepath.Join(out, time.Now().Format("150405")), os.DirFS(left))); err != nil {
@@ -43,7 +45,7 @@ func (i image) boot(script string, files []string, out string) (code int, err er
 	result, err := os.ReadFile(filepath.Join(share, "result"))
 	if err != nil {
 		tail, _ := os.ReadFile(log)
-		return 1, fmt.Errorf("the guest ended without a result (%v); the end of its log: %s", errors.Join(err, ran, ctx.Err()), lastLines(tail, 15))
+		return 1, fmt.Errorf("the guest ended without a result (%w); the end of its log, and of qemu's:\n%s\n%s", errors.Join(err, ran, ctx.Err()), lastLines(tail, 15), lastLines(talk.Bytes(), 5))
 	}
 	return strconv.Atoi(strings.TrimSpace(string(result)))
 }
@@ -106,5 +108,5 @@ func (i image) qemu(ctx context.Context, share, log string) *exec.Cmd {
 
 func lastLines(b []byte, n int) string {
 	lines := strings.Split(strings.TrimSpace(string(b)), "\n")
-	return "\n" + strings.Join(lines[max(0, len(lines)-n):], "\n")
+	return strings.Join(lines[max(0, len(lines)-n):], "\n")
 }

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 )
 
@@ -22,6 +23,9 @@ var stubs = strings.Fields(`adduser debconf ucf dpkg tar tzdata passwd perl perl
 // fetch downloads the packages and all that they need, down to the C library, into a
 // folder of its own state, and returns the files.
 func fetch(dir string) ([]string, error) {
+	if runtime.GOARCH != "amd64" {
+		return nil, unavailable{errors.New("needs amd64: the NIC is emulated in a machine of that kind")}
+	}
 	for _, tool := range []string{"apt-get", "dpkg-deb", "tar"} {
 		if _, err := exec.LookPath(tool); err != nil {
 			return nil, unavailable{fmt.Errorf("needs %s: the packages are Debian's", tool)}
@@ -35,15 +39,15 @@ func fetch(dir string) ([]string, error) {
 	if release == "bookworm" { // its own qemu, 7.2, has no such NIC
 		suites = [][]string{{release, release + "-backports"}, {"trixie"}}
 	}
-	var errs []error
+	var why []string
 	for _, s := range suites {
 		files, err := fetchFrom(dir, mirror, s)
 		if err == nil {
 			return files, nil
 		}
-		errs = append(errs, err)
+		why = append(why, err.Error())
 	}
-	return nil, unavailable{errors.Join(errs...)}
+	return nil, unavailable{errors.New(strings.Join(why, "; "))}
 }
 
 // debian returns the release of this machine and where apt has its packages from.
@@ -107,14 +111,18 @@ func apt(dir string, args ...string) error {
 		"Dir::Etc::sourcelist=" + dir + "/sources.list", "Dir::Etc::sourceparts=/dev/null", "Dir::Etc::preferences=/dev/null",
 		"Dir::Etc::preferencesparts=/dev/null", "Dir::State=" + dir + "/state", "Dir::State::status=" + dir + "/state/status",
 		"Dir::Cache=" + dir + "/cache", "APT::Install-Recommends=false", "APT::Sandbox::User=root", "Acquire::Languages=none",
-		"Acquire::Retries=2", "Debug::NoLocking=1",
+		"Acquire::Retries=2", "Debug::NoLocking=1", "APT::Update::Error-Mode=any",
 	} {
 		options = append(options, "-o", o)
 	}
 	out, err := exec.Command("apt-get", append(options, args...)...).CombinedOutput()
-	if err != nil {
-		lines := strings.Split(strings.TrimSpace(string(out)), "\n")
-		return fmt.Errorf("apt-get %s: %w: %s", args[0], err, lines[len(lines)-1])
+	if err == nil {
+		return nil
 	}
-	return nil
+	for line := range strings.Lines(string(out)) {
+		if why, ok := strings.CutPrefix(line, "E: "); ok { // the first is the cause
+			return fmt.Errorf("apt-get %s: %s", args[0], strings.TrimSpace(why))
+		}
+	}
+	return fmt.Errorf("apt-get %s: %w: %s", args[0], err, lastLines(out, 1))
 }

@@ -16,6 +16,7 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"time"
 )
 
 //go:embed rxstamps/main.go
@@ -61,8 +62,11 @@ func prepare(cache string) (image, error) {
 	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
 		return i, err
 	}
+	if err := forget(cache, i.dir); err != nil {
+		return i, err
+	}
 	if _, err := os.Stat(i.dir); err == nil {
-		return i, nil
+		return i, os.Chtimes(i.dir, time.Time{}, time.Now())
 	}
 	files, err := fetch(filepath.Join(cache, "apt"))
 	if err != nil {
@@ -77,6 +81,25 @@ func prepare(cache string) (image, error) {
 		return i, err
 	}
 	return i, os.Rename(made.dir, i.dir)
+}
+
+// forget removes the images that nobody has used for a month.
+func forget(cache, but string) error {
+	entries, err := os.ReadDir(cache)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		path := filepath.Join(cache, e.Name())
+		used, err := e.Info()
+		if err == nil && e.IsDir() && path != but && time.Since(used.ModTime()) > 30*24*time.Hour {
+			err = os.RemoveAll(path)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // make unpacks the packages and makes the guest's first file system of them.
@@ -132,7 +155,7 @@ func (i image) make(files []string) error {
 // which they load, and the init script.
 func (i image) initramfs(kernel string) ([]byte, error) {
 	a := &cpio{}
-	for _, d := range strings.Fields("bin sbin usr usr/bin usr/sbin usr/lib " + libraries + " lib64 proc sys dev tmp run var var/lib etc lab mod") {
+	for d := range strings.FieldsSeq("bin sbin usr usr/bin usr/sbin usr/lib " + libraries + " lib64 proc sys dev tmp run var var/lib etc lab mod") {
 		a.folder(d)
 	}
 	a.link("lib", "usr/lib")
@@ -147,7 +170,7 @@ func (i image) initramfs(kernel string) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("busybox: %w", err)
 	}
-	for _, applet := range strings.Fields(string(list)) {
+	for applet := range strings.FieldsSeq(string(list)) {
 		if applet != "sh" && !slices.Contains(programs, applet) && applet != "busybox" {
 			a.link("bin/"+applet, "busybox")
 		}

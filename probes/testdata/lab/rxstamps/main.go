@@ -1,6 +1,6 @@
-// Command rxstamps makes the NICs that qemu emulates hand out receive stamps to the
-// driver igb, for as long as it runs. It reaches into their registers, so it needs root
-// and a kernel started with iomem=relaxed.
+// Command rxstamps N makes the Nth of the NICs that qemu emulates, from 0, hand out receive
+// stamps to the driver igb, for as long as it runs. It reaches into the registers, so it
+// needs root and a kernel started with iomem=relaxed.
 //
 // The 82576 (Intel's datasheet, chapter 8) stamps packets that a filter on the type of
 // the frame selects and whose first bytes look like a PTP message of one type. qemu
@@ -17,6 +17,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -88,25 +89,29 @@ func open(path string) (*device, error) {
 }
 
 func main() {
-	paths, err := filepath.Glob("/sys/bus/pci/drivers/igb/*/resource0")
-	if err != nil || len(paths) == 0 {
-		fmt.Fprintln(os.Stderr, "rxstamps: no NIC of the driver igb")
+	d, err := numbered(os.Args[1:])
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "rxstamps:", err)
 		os.Exit(1)
 	}
-	var devices []*device
-	for _, p := range paths {
-		d, err := open(p)
-		if err != nil {
-			fmt.Fprintln(os.Stderr, "rxstamps:", err)
-			os.Exit(1)
-		}
-		devices = append(devices, d)
-	}
 	for {
-		now := time.Now()
-		for _, d := range devices {
-			d.step(now)
-		}
+		d.step(time.Now())
 		time.Sleep(2 * time.Millisecond)
 	}
+}
+
+// numbered opens the NIC that the arguments say, in the order of the slots.
+func numbered(args []string) (*device, error) {
+	paths, err := filepath.Glob("/sys/bus/pci/drivers/igb/*/resource0")
+	if err != nil {
+		return nil, err
+	}
+	if len(args) != 1 {
+		return nil, fmt.Errorf("want the number of a NIC, below %d", len(paths))
+	}
+	n, err := strconv.Atoi(args[0])
+	if err != nil || n < 0 || n >= len(paths) {
+		return nil, fmt.Errorf("NIC %q: want a number below %d", args[0], len(paths))
+	}
+	return open(paths[n])
 }
