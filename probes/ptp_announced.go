@@ -22,8 +22,8 @@ type unannouncedRow struct {
 }
 
 const (
-	// announceTimeout is after how many intervals an Announce is overdue: the default of
-	// announceReceiptTimeout, IEEE 1588-2019 §J.3.2.
+	// announceTimeout is after how many intervals an Announce is overdue: what ptp4l and
+	// IEEE 1588's default profile begin with as announceReceiptTimeout.
 	announceTimeout = 3
 	// mostUnannounced are more rows than a master of that patience ought to make.
 	mostUnannounced = 8192
