@@ -22,8 +22,9 @@ type Exchange struct {
 	Reference      string                  // reference id, or the kiss code at stratum 0
 	Why            string                  // why the outcome is invalid, in words; else empty
 
-	// What PTP's network says of itself, to be taken off T2−T1 and T4−T3: the time a
-	// packet spent in transparent clocks on its way there and back (IEEE 1588 §9.5).
+	// What is to be taken off T2−T1 and T4−T3: in PTP the time a packet spent in
+	// transparent clocks on its way there and back (IEEE 1588 §9.5); in NTP, negative,
+	// what moves T4 from the packet's start, where hardware stamps it, to its end.
 	CorrectionOut, CorrectionBack Optional[time.Duration]
 	// How far the timescale of T2 and T3 is ahead of UTC: 37 s for one that counts TAI.
 	// Absent is none, or none that could be relied upon.

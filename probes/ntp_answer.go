@@ -26,6 +26,8 @@ type ntpAnswer struct {
 	// departure is T1 as the kernel or the hardware stamped it, if the engine was to
 	// ask for it and there is one.
 	departure datasets.Stamp
+	// lasts is how much later than T4 the packet had arrived as NTP has it.
+	lasts time.Duration
 
 	known refid // of the last reply, kept by engines that use an answer again
 }

@@ -39,6 +39,9 @@ func (a *ntpAnswer) judge(row *datasets.Exchange) (kiss string) {
 	}
 	row.Elapsed = a.received.mono.Sub(a.sent.mono)
 	row.T1, row.T4 = a.t1, a.t4
+	if a.lasts > 0 {
+		row.CorrectionBack = datasets.Some(-a.lasts)
+	}
 	if at, ok := a.t4.UnixNanos(); ok && a.t4.Source() == datasets.Kernel {
 		row.Stall = max(0, time.Duration(a.received.wall.UnixNano()-at))
 	}

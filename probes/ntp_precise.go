@@ -14,6 +14,7 @@ import (
 
 	"github.com/tickmark/tickmark/datasets"
 	"github.com/tickmark/tickmark/datasets/wire"
+	"github.com/tickmark/tickmark/probes/nic"
 	"github.com/tickmark/tickmark/probes/stamp"
 )
 
@@ -27,7 +28,8 @@ type ntpPrecise struct {
 	version int
 	depart  datasets.Source // whose stamp of a departure is asked for; User is none
 	asked1  bool            // that stamp is T1 whatever T3 is
-	nic     *hardware       // nil without hardware stamps
+	card    *hardware       // nil without hardware stamps
+	speed   nic.Speed       // of the link, if the NIC stamps; 0 is unknown
 	nts     *ntsSession     // nil without
 
 	answer  ntpAnswer
@@ -59,7 +61,7 @@ func openPreciseNTP(ctx context.Context, p ntpProbe, remote netip.AddrPort, plan
 	n := &ntpPrecise{conn: conn, version: p.version, out: make([]byte, 0, largestReply), in: make([]byte, largestReply)}
 	n.settled = ntpMeans{engine: "precise", remote: remote, local: conn.LocalAddr(), clock: "CLOCK_REALTIME"}
 	if err := n.settle(p, remote, plan); err != nil {
-		return nil, errors.Join(err, conn.Close(), n.nic.put())
+		return nil, errors.Join(err, conn.Close(), n.card.put())
 	}
 	n.awake = context.AfterFunc(ctx, func() { conn.Close() })
 	return n, nil
@@ -68,7 +70,7 @@ func openPreciseNTP(ctx context.Context, p ntpProbe, remote netip.AddrPort, plan
 func (n *ntpPrecise) means() ntpMeans { return n.settled }
 
 func (n *ntpPrecise) close() error {
-	err := n.nic.put()
+	err := n.card.put()
 	if n.awake() { // else closed by the end of the context
 		err = errors.Join(err, n.conn.Close())
 	}
@@ -81,7 +83,7 @@ func (n *ntpPrecise) trailer() []datasets.Field {
 	if n.depart != datasets.User {
 		fields = append(fields, count("t1-missing", n.missing))
 	}
-	if n.nic != nil {
+	if n.card != nil {
 		fields = append(fields, count("t4-missing", n.unheard))
 	}
 	return fields
@@ -108,8 +110,8 @@ func (n *ntpPrecise) ask(ctx context.Context, q ntpQuery, until time.Time) *ntpA
 	if n.depart != datasets.User && a.outcome == datasets.Replied {
 		n.departed(a, number)
 	}
-	if _, stamped := a.t4.UnixNanos(); !stamped && a.outcome == datasets.Replied {
-		n.unheard++
+	if a.outcome == datasets.Replied {
+		n.heard(a)
 	}
 	n.remember(a.request.Transmit, a.request.Receive)
 	return a

@@ -1,6 +1,7 @@
 package probes
 
 import (
+	"fmt"
 	"net/netip"
 	"time"
 
@@ -42,12 +43,34 @@ func (n *ntpPrecise) useNIC(remote netip.AddrPort, plan Plan) (err error) {
 	if err != nil {
 		return err
 	}
-	if n.nic, err = useHardware(iface, plan, nic.RXAll, nic.RXNTPAll); err != nil {
+	if n.card, err = useHardware(iface, plan, nic.RXAll, nic.RXNTPAll); err != nil {
 		return err
 	}
-	n.settled.clock = n.nic.clock
-	n.settled.facts = append(n.settled.facts, n.nic.facts...)
+	n.settled.clock = n.card.clock
+	n.settled.facts = append(n.settled.facts, n.card.facts...)
+	n.settled.facts = append(n.settled.facts, datasets.Field{Key: "t4-correction", Value: n.settleSpeed(iface)})
 	return nil
+}
+
+// settleSpeed says how far T4 is from where NTP has it.
+func (n *ntpPrecise) settleSpeed(iface string) string {
+	speed, err := nic.LinkSpeed(iface)
+	if err != nil {
+		return "none, since the speed of the link is unknown: the offset is high by half of what a packet lasts"
+	}
+	n.speed = speed
+	return fmt.Sprintf("what a packet lasts at %v: the NIC stamps its start, NTP has it arrive with its end", speed)
+}
+
+// heard counts a T4 that did not come, and says how far the NIC's is too early.
+func (n *ntpPrecise) heard(a *ntpAnswer) {
+	_, stamped := a.t4.UnixNanos()
+	switch {
+	case !stamped:
+		n.unheard++
+	case n.speed > 0:
+		a.lasts = n.speed.Lasts(len(a.reply), n.settled.remote.Addr().Is6())
+	}
 }
 
 // pairing says why the stamps are the ones they are.

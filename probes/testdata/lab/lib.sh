@@ -66,7 +66,7 @@ misread() {
     BEGIN { split(from, f, " "); split(till, l, " ") }
     $1 == "seq" { for (i = 1; i <= NF; i++) at[$i] = i; next }
     /^[0-9]/ && $at["t1"] != "-" && $at["t4"] != "-" {
-      theta = (ns($at["t2"]) - ns($at["t1"]) + ns($at["t3"]) - ns($at["t4"])) / 2
+      theta = (ns($at["t2"]) - ns($at["t1"]) + ns($at["t3"]) - ns($at["t4"]) + $at["correction_back"]) / 2
       line = f[2] + (l[2] - f[2]) * (ns($at["t4"]) / 1e9 - (f[1] - 1767e6)) / (l[1] - f[1])
       print sign * theta - line
     }' "$1" | sort -n | awk '{ v[NR] = $1 } END { if (NR) print (v[int((NR + 1) / 2)] + v[int(NR / 2) + 1]) / 2 }'
