@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"time"
 
 	"github.com/tickmark/tickmark/datasets"
 )
@@ -14,11 +15,23 @@ import (
 const mostPoints = 1000
 
 // RateSummary tells at which rate θ grows: how much the local clock loses against the
-// other, in ppm. It holds 24 bytes an exchange.
-type RateSummary struct{ points []ratePoint }
+// other, in ppm. It holds 32 bytes an exchange.
+type RateSummary struct {
+	points []ratePoint
+	first  time.Duration // θ of the first
+}
 
-// ratePoint is θ and half of δ, in seconds, at a time of the trace.
-type ratePoint struct{ at, theta, half float64 }
+// ratePoint is an exchange in seconds. A clock that was never set is decades off, where
+// a float64 takes steps of 240 ns: so θ is counted from the first.
+type ratePoint struct {
+	at, theta float64
+	half      float64 // of δ, and what the stamps' steps of 1 ns add to it
+	loose     float64 // × the rate: what θ may be off because its moment is not quite known
+}
+
+// stampSteps is what four stamps in whole nanoseconds, and the half of their sum, can
+// do to θ.
+const stampSteps = 2e-9
 
 // Slope is dθ/dt by one method, in ppm: positive when the local clock loses.
 type Slope struct {
@@ -33,8 +46,17 @@ func (r *RateSummary) Add(e *datasets.Exchange) {
 	if !e.Outcome.Answered() || !complete || delta < 0 {
 		return
 	}
-	at := e.Sent.Add(e.Elapsed / 2)
-	r.points = append(r.points, ratePoint{float64(at) * 1e-9, theta.Seconds(), delta.Seconds() / 2})
+	if len(r.points) == 0 {
+		r.first = theta
+	}
+	between, _ := e.WallElapsed()
+	r.points = append(r.points, ratePoint{
+		at: float64(e.Sent.Add(e.Elapsed/2)) * 1e-9, theta: (theta - r.first).Seconds(), half: delta.Seconds()/2 + stampSteps,
+		// θ is of the middle between T1 and T4, which is as far from the middle between
+		// Sent and its answer as the halves of the two together: in PTP, T4 may be before
+		// T1. And a rate of r makes δ too short by r·(T4−T1).
+		loose: e.Elapsed.Seconds()/2 + between.Abs().Seconds(),
+	})
 }
 
 // Slopes returns the rate by each method that the exchanges suffice for.
@@ -76,7 +98,9 @@ func thinned(points []ratePoint) []ratePoint {
 
 // endpoints is the slope between the best exchange of the first quarter and that of
 // the last. Its limits are hard, if neither clock stepped and the other clock's rate
-// was constant: each end is off by half its round trip at most.
+// was constant: each end is off by half its round trip at most, and by what the rate,
+// which is no greater than these limits, makes of its loose moment. They are absent if
+// the exchanges took longer than what lies between them.
 func endpoints(points []ratePoint) (Slope, bool) {
 	if len(points) < 2 {
 		return Slope{}, false
@@ -96,10 +120,14 @@ func endpoints(points []ratePoint) (Slope, bool) {
 	if span <= 0 {
 		return Slope{}, false
 	}
-	slope, bound := (b.theta-a.theta)/span*1e6, (a.half+b.half)/span*1e6
-	return Slope{"endpoints", Interval{
-		Value: datasets.Some(slope), Lo: datasets.Some(slope - bound), Hi: datasets.Some(slope + bound), N: 2, Level: 1, Method: "half round trips",
-	}}, true
+	slope, bound, loose := (b.theta-a.theta)/span*1e6, (a.half+b.half)/span*1e6, (a.loose+b.loose)/span
+	i := Interval{Value: datasets.Some(slope), N: 2, Level: 1, Method: "half round trips"}
+	if loose < 1 {
+		greatest := (math.Abs(slope) + bound) / (1 - loose)
+		bound += greatest * loose
+		i.Lo, i.Hi = datasets.Some(slope-bound), datasets.Some(slope+bound)
+	}
+	return Slope{"endpoints", i}, true
 }
 
 // leastPoints is how many points a Theil–Sen slope is given an interval from.

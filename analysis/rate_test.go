@@ -75,6 +75,124 @@ func TestRateLimitsHold(t *testing.T) {
 	}
 }
 
+// timed is an exchange of a clock that loses ppm, made at a moment that lies within
+// elapsed of at: without a round trip, as PRECISE readings of a PHC are.
+func timed(at, elapsed, within time.Duration, ppm float64, ahead int64) *datasets.Exchange {
+	local := int64(at + within)
+	remote := datasets.NewStamp(local+ahead+int64(math.Floor(ppm*1e-6*float64(local))), datasets.Remote, datasets.Hardware)
+	return &datasets.Exchange{
+		Sample: datasets.Sample{Outcome: datasets.Replied, Sent: datasets.Instant(at), Elapsed: elapsed},
+		T1:     datasets.NewStamp(local, datasets.Local, 0), T2: remote, T3: remote, T4: datasets.NewStamp(local, datasets.Local, 0),
+	}
+}
+
+// Where δ is 0 the hard limits are still not: stamps have steps, and θ is of a moment
+// that is known to lie within Elapsed only.
+func TestRateLimitsHoldWithoutARoundTrip(t *testing.T) {
+	rng := rand.New(rand.NewPCG(6, 6))
+	for _, ppm := range []float64{100.0037, -100.0037, 0.4} {
+		for round := range 200 {
+			longest := []time.Duration{1, 20 * time.Millisecond}[round%2]
+			var r RateSummary
+			for i := range 8 {
+				elapsed := time.Duration(rng.Int64N(int64(longest)))
+				r.Add(timed(time.Duration(i)*100*time.Millisecond, elapsed, time.Duration(rng.Int64N(int64(elapsed)+1)), ppm, 0))
+			}
+			s := r.Slopes(.95)
+			if _, lo, hi := s[0].Cells(); lo.(float64) > ppm || hi.(float64) < ppm {
+				t.Fatalf("%s: [%v, %v], want %v", s[0].Method, lo, hi, ppm)
+			}
+		}
+	}
+}
+
+// In PTP the Sync may arrive long before the Delay_Req leaves: by then the clocks have
+// drifted, which makes δ too short by the rate × T4−T1, and the limits too narrow if
+// nobody minds it.
+func TestRateLimitsHoldWhereTheSyncCameFirst(t *testing.T) {
+	const ppm, apart, queue = -200.0, 50 * time.Millisecond, 11 * time.Microsecond
+	theirs := func(ours time.Duration) datasets.Stamp {
+		return datasets.NewStamp(int64(ours)+int64(ppm*1e-6*float64(ours)), datasets.Remote, datasets.Hardware)
+	}
+	var r RateSummary
+	for i, out := range []time.Duration{queue, 0} { // all of it on the way there, then all of it on the way back
+		t1 := time.Second * time.Duration(i+1)
+		t4 := t1 - apart
+		r.Add(&datasets.Exchange{
+			Sample: datasets.Sample{Outcome: datasets.Replied, Sent: datasets.Instant(t1), Elapsed: time.Millisecond},
+			T1:     datasets.NewStamp(int64(t1), datasets.Local, datasets.Hardware), T2: theirs(t1 + out),
+			T3: theirs(t4 - queue + out), T4: datasets.NewStamp(int64(t4), datasets.Local, datasets.Hardware),
+		})
+	}
+	if _, lo, hi := r.Slopes(.95)[0].Cells(); lo.(float64) > ppm || hi.(float64) < ppm {
+		t.Errorf("[%v, %v], want %v", lo, hi, ppm)
+	}
+}
+
+// A PHC that nobody set counts from 1970 and is read as well as any: θ is decades, of
+// which a float64 keeps 240 ns.
+func TestRateOfAClockThatWasNeverSet(t *testing.T) {
+	for _, ahead := range []int64{0, 37e9, -1767225637e9} {
+		var r RateSummary
+		for i := range 20 {
+			r.Add(timed(time.Duration(i)*100*time.Millisecond, 0, 0, 20, ahead))
+		}
+		for _, s := range r.Slopes(.95) {
+			if v, _, _ := s.Cells(); math.Abs(v.(float64)-20) > 1e-4 {
+				t.Errorf("%s, ahead by %v: %v, want 20", s.Method, time.Duration(ahead), v)
+			}
+		}
+	}
+}
+
+// Of exchanges that took as long as lies between them there are no limits.
+func TestRateOfExchangesThatOverlap(t *testing.T) {
+	var r RateSummary
+	r.Add(timed(0, time.Second, 0, 20, 0))
+	r.Add(timed(time.Second, time.Second, 0, 20, 0))
+	if v, lo, hi := r.Slopes(.95)[0].Cells(); math.Abs(v.(float64)-20) > 1e-6 || lo != nil || hi != nil {
+		t.Errorf("%v [%v, %v], want 20 without limits", v, lo, hi)
+	}
+}
+
+// Laws: when the trace began and how far apart the clocks are is nothing to the rate;
+// the other sign of θ is the other sign of the rate, its limits exchanged; θ, δ and
+// limits grow together; and in twice the time half as much is gained.
+func TestRateLaws(t *testing.T) {
+	plain := ramp(50, 20, time.Microsecond, rand.New(rand.NewPCG(7, 7))).points
+	change := func(f func(*ratePoint)) *RateSummary {
+		points := slices.Clone(plain)
+		for i := range points {
+			f(&points[i])
+		}
+		return &RateSummary{points: points}
+	}
+	for name, law := range map[string]struct {
+		change func(p *ratePoint)
+		times  float64
+	}{
+		"another epoch":  {func(p *ratePoint) { p.at += 1e4 }, 1},
+		"another offset": {func(p *ratePoint) { p.theta += 1e-3 }, 1},
+		"mirrored":       {func(p *ratePoint) { p.theta = -p.theta }, -1},
+		"three times":    {func(p *ratePoint) { p.theta, p.half = 3*p.theta, 3*p.half }, 3},
+		"half as fast":   {func(p *ratePoint) { p.at, p.loose = 2*p.at, 2*p.loose }, .5},
+	} {
+		got := change(law.change).Slopes(.95)
+		for i, s := range change(func(*ratePoint) {}).Slopes(.95) {
+			v, lo, hi := s.Cells()
+			v1, lo1, hi1 := got[i].Cells()
+			if law.times < 0 {
+				lo, hi = hi, lo
+			}
+			for _, c := range [][2]any{{v, v1}, {lo, lo1}, {hi, hi1}} {
+				if want := law.times * c[0].(float64); math.Abs(want-c[1].(float64)) > 1e-6 {
+					t.Errorf("%s, %s: %v, want %v", s.Method, name, c[1], want)
+				}
+			}
+		}
+	}
+}
+
 // Of more exchanges than are looked at, each stretch of time keeps its best.
 func TestRateOfManyIsOfTheBest(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 3))
