@@ -28,13 +28,31 @@ func (c *Conn) StampDepartures(source datasets.Source) error {
 	return nil
 }
 
+// mostUnasked is how many stamps that nobody asked for may wait with the kernel. They
+// take their room, 832 bytes each, from the receive buffer (Linux 6.18), and a socket
+// whose buffer is full hears nothing more: 425,984 bytes, which is what most systems
+// grant, hold 512 of them.
+const mostUnasked = 128
+
 // Send sends b to the address the socket is connected to and returns the number to
-// ask for its departure by.
-func (c *Conn) Send(b []byte) (number uint32, err error) { return c.numbered(c.Write(b)) }
+// ask for its departure by, before the next 128 are sent.
+func (c *Conn) Send(b []byte) (number uint32, err error) {
+	c.forget()
+	return c.numbered(c.Write(b))
+}
 
 // SendTo is Send to an address; the socket must not be connected.
 func (c *Conn) SendTo(b []byte, to netip.AddrPort) (number uint32, err error) {
+	c.forget()
 	return c.numbered(c.WriteTo(b, to))
+}
+
+// forget drops the stamps that nobody asked for when they have become many.
+func (c *Conn) forget() {
+	if c.source != datasets.User && c.sent-c.asked >= mostUnasked {
+		c.asked = c.sent
+		c.drain()
+	}
 }
 
 // numbered counts as the kernel does. Whether it counted a packet that it then could
@@ -57,5 +75,6 @@ func (c *Conn) Departure(number uint32, until time.Time) (datasets.Stamp, error)
 	if c.source == datasets.User {
 		return datasets.Stamp{}, ErrNoStamp
 	}
+	c.asked = number + 1
 	return c.departure(number, until)
 }

@@ -86,10 +86,15 @@ func (d *departures) set(flags int) error {
 func (c *Conn) renumber() {
 	d := c.departures
 	_ = d.set(d.flags &^ unix.SOF_TIMESTAMPING_OPT_ID)
-	for d.glance() == nil && d.got.something {
-	}
+	c.drain()
 	_ = d.set(d.flags)
 	d.first = c.sent
+}
+
+// drain reads off all that the queue holds.
+func (c *Conn) drain() {
+	for c.departures.glance() == nil && c.departures.got.something {
+	}
 }
 
 func (c *Conn) departure(number uint32, until time.Time) (datasets.Stamp, error) {

@@ -91,6 +91,38 @@ func TestNumbersSurviveAFailedSend(t *testing.T) {
 	}
 }
 
+// Stamps that nobody asks for, as of requests to a server that is down, leave room in
+// the receive buffer for what arrives; and the last packet's can still be had.
+func TestUnaskedStampsLeaveRoom(t *testing.T) {
+	c, to := departing(t)
+	const granted = 212_992 // net.core.rmem_max as most systems have it
+	if err := c.NetConn().SetReadBuffer(granted); err != nil {
+		t.Fatal(err)
+	}
+	const many = 10_000 // 20 times what fits
+	for range many {
+		if _, err := c.Send([]byte("unasked")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := to.WriteTo(make([]byte, 1000), c.LocalAddr()); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.SetReadDeadline(time.Now().Add(20 * time.Second)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Read(make([]byte, 1000)); err != nil {
+		t.Errorf("what arrives is not heard: %v", err)
+	}
+	number, err := c.Send([]byte("asked"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Departure(number, time.Now().Add(time.Second)); err != nil || number != many {
+		t.Errorf("packet %d: %v", number, err)
+	}
+}
+
 // Arrivals go on being stamped by the kernel, and the stamp is not made up at the reading.
 func TestArrivalsBesideDepartures(t *testing.T) {
 	_, to := departing(t)

@@ -20,6 +20,8 @@ func (c *Conn) prepareDepartures(source datasets.Source) error {
 
 func (c *Conn) renumber() {}
 
+func (c *Conn) drain() {}
+
 func (c *Conn) departure(uint32, time.Time) (datasets.Stamp, error) {
 	return datasets.Stamp{}, ErrNoStamp
 }

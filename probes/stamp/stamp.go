@@ -27,6 +27,7 @@ type Conn struct {
 
 	source     datasets.Source // of the stamps of departures; User is none
 	sent       uint32          // packets numbered so far
+	asked      uint32          // of these, with a departure that was asked for or given up
 	departures *departures
 }
 
