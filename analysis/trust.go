@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"strings"
+	"time"
 
 	"github.com/tickmark/tickmark/analysis/unit"
 	"github.com/tickmark/tickmark/datasets"
@@ -30,7 +31,7 @@ func (t *trust) refused(why string) {
 
 // believed takes an exchange that has an offset.
 func (t *trust) believed(e *datasets.Exchange) {
-	if theta, _ := e.Offset(); CountsTAI(theta.Seconds()) {
+	if theta, _ := e.Offset(); datasets.CountsTAI(theta) {
 		t.tai++
 	}
 	place := 0
@@ -119,13 +120,9 @@ func (t *trust) doubts(n, refused int64) (doubts []string) {
 	return doubts
 }
 
-// CountsTAI reports whether an offset looks like that of a clock that counts TAI where
-// UTC was expected, or the other way round: close to a whole number of seconds from 30
-// to 40 (37 since 2017).
+// CountsTAI is datasets.CountsTAI of an offset in seconds.
 func CountsTAI(theta float64) bool {
-	const near = 0.05
-	size := math.Abs(theta)
-	return size > 30-near && size < 40+near && math.Abs(size-math.Round(size)) < near
+	return math.Abs(theta) < 100 && datasets.CountsTAI(time.Duration(theta*float64(time.Second)))
 }
 
 // warnings says what the stamps and the server give to think of.
