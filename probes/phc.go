@@ -37,6 +37,8 @@ func bindPHC(fs *flag.FlagSet) func() (Probe, error) {
 		switch {
 		case !slices.Contains(ways, p.way):
 			return nil, spec.Unknown("way", p.way, ways)
+		case p.utc.Abs() >= 24*time.Hour:
+			return nil, fmt.Errorf("utc-offset %q: want less than a day", spec.Duration(p.utc))
 		case p.samples < 1 || p.samples > mostReadings:
 			return nil, fmt.Errorf("samples %d: want 1 to %d", p.samples, mostReadings)
 		}
@@ -83,15 +85,19 @@ func (p phcProbe) Run(ctx context.Context, target string, plan Plan, rec Recorde
 
 // facts say which clocks were read, and how.
 func (r *phcReader) facts() []datasets.Field {
-	local := "CLOCK_REALTIME"
+	local, way := "CLOCK_REALTIME", ""
 	if r.reference != nil {
-		local = r.reference.path
+		local, way = r.reference.path, r.reference.way.name
 	}
 	facts := []datasets.Field{
 		{Key: "local-clock", Value: local},
+		{Key: "local-clock-way", Value: way},
+		{Key: "phc", Value: r.clock.path},
 		{Key: "phc-name", Value: r.clock.name},
 		{Key: "phc-interfaces", Value: strings.Join(r.clock.interfaces, ",")},
+		{Key: "phc-caps", Value: r.clock.caps},
 		{Key: "way", Value: r.clock.way.name},
+		{Key: "ways-refused", Value: r.clock.refused},
 		{Key: datasets.KeyStamps, Value: "t1=" + r.source().String() + " t2,t3=hardware t4=" + r.source().String()},
 		count("readings-a-sample", int64(r.samples)),
 	}

@@ -32,14 +32,18 @@ func openPHC(target, way string, samples int) (*phcClock, error) {
 	f, err := os.Open(path)
 	switch {
 	case errors.Is(err, fs.ErrPermission):
-		return nil, fmt.Errorf("%s: permission denied: the device belongs to root until a udev rule gives it to a group "+
-			"(SUBSYSTEM==\"ptp\", GROUP=\"clock\", MODE=\"0640\"); capabilities do not help", path)
+		return nil, fmt.Errorf("%s: %w: the device belongs to root until a udev rule gives it to a group "+
+			"(SUBSYSTEM==\"ptp\", GROUP=\"clock\", MODE=\"0640\"); setcap does not help, and a container must be given the device", path, fs.ErrPermission)
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, fmt.Errorf("%s: no such device (tickmark doctor lists the hardware clocks)", path)
 	case err != nil:
 		return nil, err
 	}
-	c := &phcClock{path: path, device: f}
+	// udev gives some a second name, such as /dev/ptp_ena.
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real
+	}
+	c := &phcClock{path: path, device: f, caps: capsOf(f.Fd())}
 	class := filepath.Join("/sys/class/ptp", filepath.Base(path))
 	c.name = firstLine(filepath.Join(class, "clock_name"))
 	c.interfaces = interfacesOf(class)
@@ -47,6 +51,20 @@ func openPHC(target, way string, samples int) (*phcClock, error) {
 		return nil, errors.Join(err, f.Close())
 	}
 	return c, nil
+}
+
+// capsOf says what a PHC can do, or "" if that is not told.
+func capsOf(fd uintptr) string {
+	c, err := unix.IoctlPtpClockGetcaps(int(fd))
+	if err != nil {
+		return ""
+	}
+	return inWords(c)
+}
+
+func inWords(c *unix.PtpClockCaps) string {
+	return fmt.Sprintf("max-adj=%dppb pins=%d external-stamps=%d periodic-outputs=%d alarms=%d pps=%t cross-stamps=%t adjust-phase=%t",
+		c.Max_adj, c.N_pins, c.N_ext_ts, c.N_per_out, c.N_alarm, c.Pps != 0, c.Cross_timestamping != 0, c.Adjust_phase != 0)
 }
 
 // interfacesOf are those whose device a clock sits on.
@@ -77,11 +95,15 @@ func readPrecise(fd uintptr, _ int) ([]crossStamp, error) {
 	return []crossStamp{{at, nanos(p.Device), at}}, nil
 }
 
-// readExtended asks against CLOCK_REALTIME, which is the clock zero of the request.
+// readExtended asks against CLOCK_REALTIME, which is the clock zero of the request: an
+// older kernel, which knows no other, finds the field unused as it must be.
 func readExtended(fd uintptr, samples int) ([]crossStamp, error) {
 	p, err := unix.IoctlPtpSysOffsetExtended(int(fd), uint(samples))
 	if err != nil {
 		return nil, err
+	}
+	if p.Clockid != unix.CLOCK_REALTIME {
+		return nil, fmt.Errorf("read against clock %d, not CLOCK_REALTIME", p.Clockid)
 	}
 	all := make([]crossStamp, min(int(p.Samples), len(p.Ts)))
 	for i := range all {

@@ -1,6 +1,7 @@
 package probes
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strconv"
@@ -8,29 +9,8 @@ import (
 	"time"
 
 	"github.com/tickmark/tickmark/datasets"
+	"github.com/tickmark/tickmark/datasets/spec"
 )
-
-// crossStamp is one reading of a PHC between two of the system clock, in nanoseconds
-// since each one's 1970.
-type crossStamp struct{ before, phc, after int64 }
-
-func (c crossStamp) width() time.Duration { return time.Duration(c.after - c.before) }
-
-// ahead is the PHC minus the system clock at the middle of the reading.
-func (c crossStamp) ahead() int64 { return c.phc - c.before - (c.after-c.before)/2 }
-
-// narrowest returns the reading that was interrupted least, and the widest's width. A
-// reading whose end is before its beginning saw the system clock step, and is only
-// returned if there is no other.
-func narrowest(all []crossStamp) (best crossStamp, widest time.Duration) {
-	best = all[0]
-	for _, c := range all {
-		if widest = max(widest, c.width()); c.width() >= 0 && (c.width() < best.width() || best.width() < 0) {
-			best = c
-		}
-	}
-	return best, widest
-}
 
 // phcReader reads one PHC, against the system clock or against another.
 type phcReader struct {
@@ -40,7 +20,9 @@ type phcReader struct {
 
 	widths  spread
 	failed  int64
-	failure string // the first
+	failure string        // the first
+	tai     int64         // rows whose θ looks like TAI's
+	aheadBy time.Duration // θ of the first of them
 }
 
 // source is who reads the local clock.
@@ -56,7 +38,10 @@ func (r *phcReader) extra() []string {
 	if r.reference == nil {
 		return []string{"widest_ns"}
 	}
-	return []string{"widest_ns", "system_before", "system_after", "against_before", "against", "against_after"}
+	return []string{
+		"widest_ns", "system_before", "system_after",
+		"earlier_before", "earlier", "earlier_after", "later_before", "later", "later_after",
+	}
 }
 
 func (r *phcReader) record(ctx context.Context, s schedule, epoch time.Time, rec Recorder) error {
@@ -72,11 +57,21 @@ func (r *phcReader) record(ctx context.Context, s schedule, epoch time.Time, rec
 	if err != nil {
 		return err
 	}
-	fields := append(append(r.widths.fields("width"), all.fields()...), count("failed", r.failed))
+	return rec.End(append(append(r.widths.fields("width"), all.fields()...), r.fields()...)...)
+}
+
+// fields say what came of the readings.
+func (r *phcReader) fields() []datasets.Field {
+	fields := []datasets.Field{count("failed", r.failed)}
 	if r.failure != "" {
 		fields = append(fields, datasets.Field{Key: "read-error", Value: r.failure})
 	}
-	return rec.End(fields...)
+	if r.tai > 0 {
+		takesOff := r.utc + r.aheadBy.Round(time.Second)
+		fields = append(fields, datasets.Field{Key: "warning", Value: fmt.Sprintf(
+			"TAI/UTC mismatch? %d offsets are near %v: utc-offset=%s takes it off", r.tai, r.aheadBy.Round(time.Second), spec.Duration(takesOff))})
+	}
+	return fields
 }
 
 // read makes one row, without its place in the trace.
@@ -96,51 +91,62 @@ func (r *phcReader) read() datasets.Exchange {
 	case r.utc != 0:
 		row.UTCOffset = datasets.Some(r.utc)
 	}
-	if row.Why = stepBetween(began, ended); row.Why == "" {
-		row.Why = contradiction(&row)
-	}
 	row.Outcome, row.Copies = datasets.Replied, 1
-	if row.Why != "" {
+	if row.Why = cmp.Or(row.Why, stepBetween(began, ended), contradiction(&row)); row.Why != "" {
 		row.Outcome, row.Copies = datasets.Invalid, 0
+	}
+	if theta, _ := row.Offset(); datasets.CountsTAI(theta) {
+		if r.tai++; r.tai == 1 {
+			r.aheadBy = theta
+		}
 	}
 	return row
 }
 
 // stamps reads the clocks into the four stamps.
 //
-// Against another PHC there are two readings, one after the other: that of the
-// reference says what it showed while the system clock was read around the target, and
-// T1 and T4 are those two moments by the reference, moved apart by half the width of
-// its own reading and by what the clocks may drift apart in between (500 ppm, more than
-// a system clock is ever steered by), so that half of δ still bounds the error.
+// Against the system clock they are the narrowest of the readings as it came. Against
+// another PHC the system clock is what both are read by, and must not show: the
+// reference is read, then the target, then the reference again, and T1 and T4 are the
+// limits of what the reference showed as the target was read (crossStamp.by). So half
+// of δ bounds the error there too. All nine stamps are kept: T2 and the extra columns.
 func (r *phcReader) stamps() (row datasets.Exchange, err error) {
-	var reference crossStamp
-	if r.reference != nil {
-		all, err := r.reference.read(r.samples)
+	if r.reference == nil {
+		c, widest, err := r.clock.best(r.samples)
 		if err != nil {
 			return row, err
 		}
-		reference, _ = narrowest(all)
+		r.fill(&row, c, c.width(), []int64{int64(widest)})
+		return row, nil
 	}
-	all, err := r.clock.read(r.samples)
+	earlier, _, err := r.reference.best(r.samples)
 	if err != nil {
 		return row, err
 	}
-	c, widest := narrowest(all)
-	r.widths.add(c.width())
-	extra := []int64{int64(widest)}
-	before, after := c.before, c.after
-	if r.reference != nil {
-		between := max(c.after-reference.before, reference.after-c.before)
-		apart := int64((reference.width()+1)/2) + int64(float64(between)*slewLimit) + 1
-		before, after = before+reference.ahead()-apart, after+reference.ahead()+apart
-		extra = append(extra, c.before, c.after, reference.before, reference.phc, reference.after)
+	c, widest, err := r.clock.best(r.samples)
+	if err != nil {
+		return row, err
 	}
-	row.T1, row.T4 = datasets.NewStamp(before, datasets.Local, r.source()), datasets.NewStamp(after, datasets.Local, r.source())
+	later, _, err := r.reference.best(r.samples)
+	if err != nil {
+		return row, err
+	}
+	if min(earlier.width(), later.width()) < 0 {
+		row.Why = "the system clock stepped back while " + r.reference.path + " was read"
+	}
+	r.fill(&row, c.by(earlier, later), c.width(), []int64{
+		int64(widest), c.before, c.after,
+		earlier.before, earlier.phc, earlier.after, later.before, later.phc, later.after,
+	})
+	return row, nil
+}
+
+func (r *phcReader) fill(row *datasets.Exchange, c crossStamp, width time.Duration, extra []int64) {
+	r.widths.add(width)
+	row.T1, row.T4 = datasets.NewStamp(c.before, datasets.Local, r.source()), datasets.NewStamp(c.after, datasets.Local, r.source())
 	row.T2 = datasets.NewStamp(c.phc, datasets.Remote, datasets.Hardware)
 	row.T3 = row.T2
 	row.Extra = tabbed(extra)
-	return row, nil
 }
 
 func tabbed(numbers []int64) string {
@@ -152,60 +158,4 @@ func tabbed(numbers []int64) string {
 		b.WriteString(strconv.FormatInt(n, 10))
 	}
 	return b.String()
-}
-
-// phcWay is a way to read a PHC.
-type phcWay struct {
-	name string
-	read func(fd uintptr, samples int) ([]crossStamp, error)
-}
-
-func wayNames() []string {
-	var names []string
-	for _, w := range phcWays() {
-		names = append(names, w.name)
-	}
-	return names
-}
-
-// phcClock is an open PHC.
-type phcClock struct {
-	path       string // /dev/ptpN
-	name       string // that its driver gives it
-	interfaces []string
-	way        phcWay
-	device     phcDevice
-}
-
-// phcDevice is what is read: a file, but in tests.
-type phcDevice interface {
-	Fd() uintptr
-	Close() error
-}
-
-func (c *phcClock) read(samples int) ([]crossStamp, error) {
-	all, err := c.way.read(c.device.Fd(), samples)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", c.path, err)
-	}
-	return all, nil
-}
-
-func (c *phcClock) close() error { return c.device.Close() }
-
-// choose takes the first way, or the named one, by which the device can be read.
-func (c *phcClock) choose(ways []phcWay, name string, samples int) error {
-	var reasons []string
-	for _, w := range ways {
-		if name != "auto" && name != w.name {
-			continue
-		}
-		c.way = w
-		all, err := w.read(c.device.Fd(), samples)
-		if err == nil && len(all) > 0 {
-			return nil
-		}
-		reasons = append(reasons, fmt.Sprintf("%s: %v", w.name, err))
-	}
-	return fmt.Errorf("%s: cannot be read: %s", c.path, strings.Join(reasons, "; "))
 }

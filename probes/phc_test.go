@@ -2,6 +2,8 @@ package probes
 
 import (
 	"errors"
+	"math"
+	"math/rand/v2"
 	"strconv"
 	"strings"
 	"testing"
@@ -58,13 +60,32 @@ func recordPHC(t *testing.T, r *phcReader, n int64) *ntpTape {
 	return tape
 }
 
-// facebook/time's offset_test.go: 1667818153552297411, …462, …522 of a PHC that is
-// ahead by 37 s give the system time …297466 and a delay of 111 ns.
+// facebook/time's offset_test.go, TestSysoffFromExtendedTS and TestSysoffBestSample: a
+// system clock that is ahead of the PHC by 37.000000004 s within 111 ns, and of three
+// readings the one of 78 ns, by 37.000000022 s. Theirs is the other sign.
 func TestCrossStampKnownAnswer(t *testing.T) {
-	const second = 1_000_000_000
-	c := crossStamp{1667818153552297411, 1667818153552297462 + 37*second, 1667818153552297522}
-	if c.width() != 111 || c.ahead() != 37*second-4 {
-		t.Errorf("width %v, ahead %d", c.width(), c.ahead())
+	const sys, phc = 1667818190_000000000, 1667818153_000000000
+	three := []crossStamp{
+		{sys + 552297411, phc + 552297462, sys + 552297522},
+		{sys + 552297533, phc + 552297582, sys + 552297622},
+		{sys + 552297644, phc + 552297661, sys + 552297722},
+	}
+	for _, want := range []struct {
+		of           []crossStamp
+		theta, delta time.Duration
+	}{
+		{three[:1], -37000000004, 111},
+		{three, -37000000022, 78},
+		{[]crossStamp{{sys + 552297411, phc + 552297462, sys + 552297411}}, -36999999949, 0}, // PRECISE, against its Realtime
+	} {
+		way := phcWay{"extended", func(uintptr, int) ([]crossStamp, error) { return want.of, nil }}
+		row, err := readerOf(&way, nil).stamps()
+		theta, _ := row.Offset()
+		delta, _ := row.Delay()
+		// Half of an odd width is cut: theirs at the system time, ours at θ.
+		if err != nil || (theta-want.theta).Abs() > 1 || delta != want.delta {
+			t.Errorf("θ %d δ %d, %v; want %d, %d", theta, delta, err, want.theta, want.delta)
+		}
 	}
 }
 
@@ -82,7 +103,9 @@ func TestNarrowestReadingCounts(t *testing.T) {
 func TestPHCReadsWhatItIsAhead(t *testing.T) {
 	way := steady(123*time.Microsecond, 0, 200*time.Nanosecond)
 	tape := recordPHC(t, readerOf(&way, nil), 20)
+	var late, took time.Duration
 	for i, e := range tape.rows {
+		late, took = late+e.Sent.Sub(e.Due), took+e.Elapsed
 		theta, ok := e.Offset()
 		delta, _ := e.Delay()
 		if !ok || e.Outcome != datasets.Replied || theta != 123*time.Microsecond || delta != 200 || e.Extra != "2000" || e.Sent < e.Due || e.Elapsed < 0 {
@@ -92,23 +115,116 @@ func TestPHCReadsWhatItIsAhead(t *testing.T) {
 			t.Errorf("row %d: stamps by %v and %v", i, e.T1.Source(), e.T2.Source())
 		}
 	}
+	if late <= 0 || took <= 0 {
+		t.Errorf("late by %v, took %v", late, took)
+	}
 	if tape.trailer["width-max"] != "200ns" {
 		t.Errorf("%d rows, trailer %v", len(tape.rows), tape.trailer)
 	}
 }
 
-// One PHC against another: what the system clock does between the two readings
-// cancels, and δ covers the widths of both.
+// One PHC against another: what the system clock does between the readings cancels,
+// and δ covers the widths of both.
 func TestPHCAgainstAnother(t *testing.T) {
 	clock, reference := steady(37*time.Second+100, 0, 200*time.Nanosecond), steady(37*time.Second-50, 0, 300*time.Nanosecond)
 	for i, e := range recordPHC(t, readerOf(&clock, &reference), 20).rows {
 		theta, ok := e.Offset()
 		delta, _ := e.Delay()
-		if !ok || theta != 150 || delta < 500 || (theta-150).Abs() > delta/2 || e.T1.Source() != datasets.Hardware {
+		if !ok || theta != 150 || delta != 500 || e.T1.Source() != datasets.Hardware {
 			t.Errorf("row %d: θ %v δ %v, T1 by %v", i, theta, delta, e.T1.Source())
 		}
-		if n := strings.Count(e.Extra, "\t"); n != 5 {
-			t.Errorf("row %d: %d extra cells", i, n+1)
+		if n := strings.Count(e.Extra, "\t") + 1; n != len(readerOf(&clock, &reference).extra()) {
+			t.Errorf("row %d: %d extra cells", i, n)
+		}
+	}
+}
+
+// threeClocks are a system clock, which may be slewed at 8 % as chrony does or step
+// between two readings, and two PHCs, all read at random within random widths.
+type threeClocks struct {
+	rng             *rand.Rand
+	true            float64 // ns
+	sysRate, sysOff float64
+	step            float64
+}
+
+const targetRate, targetAhead, referenceRate, referenceAhead = 100e-6, 5000, -50e-6, -7000
+
+func (c *threeClocks) sys() int64 { return int64(math.Floor(c.true*(1+c.sysRate) + c.sysOff)) }
+
+func (c *threeClocks) way(rate, ahead float64) phcWay {
+	return phcWay{"extended", func(uintptr, int) ([]crossStamp, error) {
+		c.sysOff += c.step
+		all := make([]crossStamp, 9)
+		for i := range all {
+			all[i].before = c.sys()
+			c.true += c.rng.ExpFloat64() * 500
+			all[i].phc = int64(math.Floor(c.true*(1+rate) + ahead))
+			c.true += c.rng.ExpFloat64() * 500
+			all[i].after = c.sys()
+			c.true += 1000
+		}
+		return all, nil
+	}}
+}
+
+// Half of δ bounds the error of θ whatever the system clock does, even a step that is
+// far too small to be noticed; the limits of the target against it do not move.
+func TestPHCAgainstAnotherIsBounded(t *testing.T) {
+	for _, c := range []threeClocks{{}, {sysRate: 0.08}, {sysRate: -0.08}, {step: 3000}, {step: -3000}} {
+		c.rng = rand.New(rand.NewPCG(1, 2))
+		clock, reference := c.way(targetRate, targetAhead), c.way(referenceRate, referenceAhead)
+		r := readerOf(&clock, &reference)
+		for range 500 {
+			row, err := r.stamps()
+			theta, _ := row.Offset()
+			delta, _ := row.Delay()
+			// The truth is of the moment that the target was read, by its own stamp.
+			at, _ := row.T2.UnixNanos()
+			truth := float64(at) - (float64(at-targetAhead)/(1+targetRate)*(1+referenceRate) + referenceAhead)
+			if off := math.Abs(float64(theta) - truth); err != nil || off > float64(delta)/2+3 {
+				t.Fatalf("%+v: θ %v, want %.1f: %.1f ns off, δ/2 %v: %v", c, theta, truth, off, delta/2, err)
+			}
+		}
+	}
+}
+
+// A reading of the reference in which the system clock stepped back tells nothing.
+func TestPHCAgainstOneThatSawAStep(t *testing.T) {
+	clock := steady(0, 0, 200)
+	reference := phcWay{"extended", func(uintptr, int) ([]crossStamp, error) { return []crossStamp{{10, 5, 0}}, nil }}
+	if row := readerOf(&clock, &reference).read(); row.Outcome != datasets.Invalid || row.Why != "the system clock stepped back while /dev/ptp1 was read" {
+		t.Errorf("%v: %s", row.Outcome, row.Why)
+	}
+	if row := readerOf(&reference, nil).read(); row.Outcome != datasets.Invalid || !strings.Contains(row.Why, "the delay is negative (-10ns)") {
+		t.Errorf("%v: %s", row.Outcome, row.Why)
+	}
+}
+
+// Either clock that cannot be read makes a lost sample, by its name.
+func TestPHCAgainstOneThatFails(t *testing.T) {
+	sound := steady(0, 0, 200)
+	for failing, want := range map[string]string{
+		"target": "/dev/ptp0: input/output error", "reference": "/dev/ptp1: input/output error",
+		"reference, the second time": "/dev/ptp1: input/output error", "nothing": "/dev/ptp1: no reading came",
+	} {
+		calls := 0
+		bad := phcWay{"extended", func(fd uintptr, samples int) ([]crossStamp, error) {
+			calls++
+			switch {
+			case failing == "nothing":
+				return nil, nil
+			case failing == "reference, the second time" && calls == 1:
+				return sound.read(fd, samples)
+			}
+			return nil, errors.New("input/output error")
+		}}
+		r := readerOf(&sound, &bad)
+		if failing == "target" {
+			r = readerOf(&bad, &sound)
+		}
+		if row := r.read(); row.Outcome != datasets.LostLocal || r.failed != 1 || r.failure != want {
+			t.Errorf("%s: %v, %q", failing, row.Outcome, r.failure)
 		}
 	}
 }
@@ -138,18 +254,42 @@ func TestALostReadingIsASample(t *testing.T) {
 	}
 }
 
-// A TAI clock is brought to UTC where the user says so, and the stamps stay raw.
+// A TAI clock is brought to UTC where the user says so, and the stamps stay raw. Where
+// he does not, or says it of a clock that is not, it is doubted, with what takes it off.
 func TestPHCOfTAI(t *testing.T) {
-	way := steady(37*time.Second+7, 0, 200*time.Nanosecond)
-	r := readerOf(&way, nil)
-	r.utc = 37 * time.Second
-	for _, e := range recordPHC(t, r, 3).rows {
-		if theta, _ := e.Offset(); theta != 7 {
-			t.Errorf("θ %v", theta)
+	for _, c := range []struct {
+		ahead, utc, theta time.Duration
+		warning           string
+	}{
+		{37*time.Second + 7, 37 * time.Second, 7, ""},
+		{37*time.Second + 7, 0, 37*time.Second + 7, "TAI/UTC mismatch? 3 offsets are near 37s: utc-offset=37s takes it off"},
+		{7, 37 * time.Second, 7 - 37*time.Second, "TAI/UTC mismatch? 3 offsets are near -37s: utc-offset=0s takes it off"},
+		{7, 0, 7, ""},
+	} {
+		way := steady(c.ahead, 0, 200*time.Nanosecond)
+		r := readerOf(&way, nil)
+		r.utc = c.utc
+		var rows []datasets.Exchange
+		for range 3 {
+			rows = append(rows, r.read())
 		}
-		t1, _ := e.T1.UnixNanos()
-		if t2, _ := e.T2.UnixNanos(); time.Duration(t2-t1) < 37*time.Second {
-			t.Errorf("T2 is not as it was read")
+		for _, e := range rows {
+			if theta, _ := e.Offset(); theta != c.theta {
+				t.Errorf("%v with %v: θ %v", c.ahead, c.utc, theta)
+			}
+			t1, _ := e.T1.UnixNanos()
+			if t2, _ := e.T2.UnixNanos(); time.Duration(t2-t1) != c.ahead+100 {
+				t.Errorf("T2 is not as it was read")
+			}
+		}
+		var warning string
+		for _, f := range r.fields() {
+			if f.Key == "warning" {
+				warning = f.Value
+			}
+		}
+		if warning != c.warning {
+			t.Errorf("%v with %v: %q", c.ahead, c.utc, warning)
 		}
 	}
 }
@@ -165,6 +305,9 @@ func TestWaysAreTriedInOrder(t *testing.T) {
 	if err := c.choose(ways, "auto", 5); err != nil || c.way.name != "basic" {
 		t.Errorf("%q, %v", c.way.name, err)
 	}
+	if want := "precise: operation not supported; extended: inappropriate ioctl"; c.refused != want {
+		t.Errorf("refused %q", c.refused)
+	}
 	err := c.choose(ways, "precise", 5)
 	if err == nil || err.Error() != "/dev/ptp0: cannot be read: precise: operation not supported" {
 		t.Errorf("%v", err)
@@ -179,6 +322,9 @@ func TestPHCSpec(t *testing.T) {
 		"phc:samples=0":  "samples 0: want 1 to 25",
 		"phc:samples=26": "samples 26: want 1 to 25",
 		"phc:way=exact":  "exact",
+
+		"phc:utc-offset=24h":  `utc-offset "24h": want less than a day`,
+		"phc:utc-offset=-24h": `utc-offset "-24h": want less than a day`,
 	} {
 		if _, _, err := Probes().Parse("probe", text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", text, err)
