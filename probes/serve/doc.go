@@ -16,7 +16,8 @@
 //  5. The reply is made complete but for the transmit stamp T3. That one is read
 //     from the clock last, by the thread that sends, just before it sends.
 //  6. The kernel's stamp of the departure, where there is one, is kept for a client in
-//     interleaved mode (RFC 9769): its next reply tells it.
+//     interleaved mode (RFC 9769): its next reply tells it, once, with what the faults
+//     did to T3.
 //
 // # The truth under faults
 //

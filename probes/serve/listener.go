@@ -41,7 +41,7 @@ type listener struct {
 	conn    *stamp.Conn
 	service service
 	stamped stamped    // nil if nobody wants to know, or the system does not tell
-	sending sync.Mutex // departures are numbered in the order of their sending
+	sending sync.Mutex // departures are numbered as they are sent, and told when they are known
 	line    *delayLine
 	start   time.Time // of the server: the zero of its schedule
 	done    <-chan struct{}
@@ -112,7 +112,9 @@ func (l *listener) handle() {
 		// The server has a request when it has arrived and somebody reads it.
 		t.had = l.freezes.thawed(max(read, t.arrived+t.out))
 	}
+	l.sending.Lock() // the delay line may just be noting the departure that is asked for
 	n := l.service.answer(l.buf, a.N, a, t)
+	l.sending.Unlock()
 	if t.out+t.back == 0 {
 		l.send(l.buf, n, a.From, t)
 	} else if !l.line.add(l.start.Add(t.had+t.back), l, n) {
@@ -136,6 +138,9 @@ func (l *listener) send(b []byte, n int, to netip.AddrPort, t *treatment) {
 			continue
 		}
 		l.tally.sent.Add(1)
+		if t.earlier != 0 && copies == 0 {
+			l.tally.interleaved.Add(1)
+		}
 		if l.stamped == nil || copies > 0 || size < n {
 			continue
 		}

@@ -88,7 +88,7 @@ func (s *ntpService) answer(b []byte, _ int, a *stamp.Arrival, t *treatment) int
 		origin = ^origin
 	}
 	binary.BigEndian.PutUint64(b[atOrigin:], origin)
-	binary.BigEndian.PutUint64(b[atReceive:], ntpTime(wall))
+	binary.BigEndian.PutUint64(b[atReceive:], receiveTime(wall))
 	// The reference is read all the time; clients want it before T3 and not a day old.
 	binary.BigEndian.PutUint64(b[atReferenceTime:], ntpTime(wall-int64(time.Second)))
 	if t.root != nil {
@@ -110,5 +110,5 @@ func (s *ntpService) seal(b []byte, t *treatment) {
 		return
 	}
 	now := time.Now()
-	binary.BigEndian.PutUint64(b[atTransmit:], ntpTime(now.UnixNano()+int64(t.sent(now.Sub(s.start)))))
+	binary.BigEndian.PutUint64(b[atTransmit:], transmitTime(now.UnixNano()+int64(t.sent(now.Sub(s.start)))))
 }

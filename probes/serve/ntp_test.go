@@ -48,6 +48,12 @@ func FuzzNTPTime(f *testing.F) {
 		if uint64(uint32(ts>>32)) != era.Uint64() || int64(uint64(uint32(ts))*1e9>>32) != nanos.Int64() {
 			t.Errorf("%d ns is %#x, want %v s %v ns", ns, ts, era, nanos)
 		}
+		// Of the same nanosecond, and never the one for the other.
+		for name, stamp := range map[string]struct{ got, odd uint64 }{"T2": {receiveTime(ns), 1}, "T3": {transmitTime(ns), 0}} {
+			if stamp.got>>32 != ts>>32 || int64(uint64(uint32(stamp.got))*1e9>>32) != nanos.Int64() || stamp.got&1 != stamp.odd {
+				t.Errorf("%s of %d ns is %#x, want the nanosecond of %#x, and the last bit %d", name, ns, stamp.got, ts, stamp.odd)
+			}
+		}
 	})
 }
 
@@ -75,6 +81,33 @@ func arrival(n int, wall int64) *stamp.Arrival {
 	return &stamp.Arrival{N: n, Mono: time.Now(), Wall: datasets.NewStamp(wall, datasets.Local, datasets.Kernel)}
 }
 
+// Whatever the table has to give up, it never tells one reply's departure as another's,
+// and what came last it knows.
+func TestDeparturesAreNotMixedUp(t *testing.T) {
+	var d departures
+	known := 0
+	const replies = 20_000 // for 4096 places
+	for n := range uint64(replies) {
+		d.remember(receiveTime(int64(n)*1000), n+1)
+		if n%3 == 0 {
+			continue
+		}
+		if transmit, ok := d.recall(receiveTime(int64(n) * 1000)); !ok || transmit != n+1 {
+			t.Fatalf("reply %d: %d %v", n, transmit, ok)
+		}
+	}
+	for n := range uint64(replies) {
+		if transmit, ok := d.recall(receiveTime(int64(n) * 1000)); ok {
+			if known++; transmit != n+1 || n%3 != 0 {
+				t.Errorf("reply %d left at %d", n, transmit)
+			}
+		}
+	}
+	if known == 0 || known > len(d.place) {
+		t.Errorf("%d departures in %d places", known, len(d.place))
+	}
+}
+
 // What we write into the header by hand is what the library writes.
 func TestReplyIsTheLibrarysPacket(t *testing.T) {
 	s := newTestNTP(t)
@@ -84,7 +117,7 @@ func TestReplyIsTheLibrarysPacket(t *testing.T) {
 	const wall = 1_700_000_000_123_456_789
 	n := s.answer(b, len(b), arrival(len(b), wall), &treatment{})
 	s.seal(b[:n], &treatment{})
-	received, reference := ntpTime(wall), ntpTime(wall-1_000_000_000)
+	received, reference := receiveTime(wall), ntpTime(wall-1_000_000_000)
 	sent := binary.BigEndian.Uint64(b[40:])
 	want := protocol.Packet{
 		Settings: 3<<3 | 4, Stratum: 1, Poll: 10, Precision: int8(s.header[3]),
@@ -132,7 +165,7 @@ func FuzzNTPRequest(f *testing.F) {
 		if !bytes.Equal(b[24:32], in[40:48]) {
 			t.Errorf("origin %x, want the transmit stamp %x", b[24:32], in[40:48])
 		}
-		if got, want := binary.BigEndian.Uint64(b[32:]), ntpTime(wall+shift); got != want {
+		if got, want := binary.BigEndian.Uint64(b[32:]), receiveTime(wall+shift); got != want {
 			t.Errorf("receive stamp %#x, want %#x", got, want)
 		}
 	})

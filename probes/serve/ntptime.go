@@ -24,6 +24,12 @@ func ntpTime(unixNanos int64) uint64 {
 	return uint64(uint32(seconds+ntpUnix))<<32 | fraction
 }
 
+// receiveTime and transmitTime return T2 and T3. An interleaved client sends T2 back, a
+// basic one T3, and which it is only the number tells: so every T2 is odd and every T3
+// even. A nanosecond has 4.29 numbers, so each is still of its own.
+func receiveTime(unixNanos int64) uint64  { return ntpTime(unixNanos) | 1 }
+func transmitTime(unixNanos int64) uint64 { return (ntpTime(unixNanos) + 1) &^ 1 }
+
 // ntpShort returns a duration in NTP's short format, seconds in 16.16 bits, rounded
 // up: a claim may be coarser than the truth, not smaller. What is too long becomes
 // the longest there is.

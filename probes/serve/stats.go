@@ -15,14 +15,15 @@ type Stats struct {
 // Counts is what one listener has done so far. Datagrams read are answered, ignored,
 // lost, crowded out or waiting.
 type Counts struct {
-	Received   int64 // datagrams read
-	Ignored    int64 // of these, no requests
-	Lost       int64 // requests left without a reply by a loss fault
-	Sent       int64 // datagrams sent, duplicates among them
-	Unsent     int64 // datagrams the system refused to send
-	Waiting    int64 // replies that are not due yet
-	Crowded    int64 // replies dropped because too many were waiting
-	Overflowed int64 // datagrams never read because the receive buffer was full (Linux)
+	Received    int64 // datagrams read
+	Ignored     int64 // of these, no requests
+	Lost        int64 // requests left without a reply by a loss fault
+	Sent        int64 // datagrams sent, duplicates among them
+	Unsent      int64 // datagrams the system refused to send
+	Interleaved int64 // NTP replies that told when the one before them left
+	Waiting     int64 // replies that are not due yet
+	Crowded     int64 // replies dropped because too many were waiting
+	Overflowed  int64 // datagrams never read because the receive buffer was full (Linux)
 
 	Frozen  int64    // freezes ended
 	Freezes []Freeze // the latest of them, in order; at most 65536
@@ -42,7 +43,7 @@ func (s *Server) Stats() Stats { return Stats{UDP: s.udp.counts(), NTP: s.ntp.co
 
 // tally counts while others read it.
 type tally struct {
-	received, ignored, lost, sent, unsent, crowded, overflowed atomic.Int64
+	received, ignored, lost, sent, unsent, interleaved, crowded, overflowed atomic.Int64
 
 	mu      sync.Mutex
 	frozen  int64
@@ -66,7 +67,7 @@ func (l *listener) counts() Counts {
 	t := &l.tally
 	c := Counts{
 		Received: t.received.Load(), Ignored: t.ignored.Load(), Lost: t.lost.Load(),
-		Sent: t.sent.Load(), Unsent: t.unsent.Load(), Crowded: t.crowded.Load(), Overflowed: t.overflowed.Load(),
+		Sent: t.sent.Load(), Unsent: t.unsent.Load(), Interleaved: t.interleaved.Load(), Crowded: t.crowded.Load(), Overflowed: t.overflowed.Load(),
 		Waiting: l.line.waiting(l),
 	}
 	t.mu.Lock()
