@@ -21,6 +21,7 @@ type OffsetSummary struct {
 	minimalDelay datasets.Optional[time.Duration]
 	doubt        string // about the header
 	promised     string // who was to stamp, by the header
+	selfTest     string // what the header says of one
 	trust        trust
 }
 
@@ -37,6 +38,7 @@ func NewOffsetSummary(h *datasets.Header) *OffsetSummary {
 		}
 	}
 	o.promised = h.Text(datasets.KeyStamps)
+	o.selfTest = h.Text(datasets.KeySelfTest)
 	o.Assumptions.LocalPrecision = told(h, datasets.KeyPrecision)
 	o.Assumptions.SelfBias = told(h, datasets.KeySelfBias)
 	return o
@@ -104,6 +106,14 @@ func (o *OffsetSummary) Add(e *datasets.Exchange) {
 	o.best = Best{At: e.Due, Delay: delay.Seconds(), OffsetBound: b}
 }
 
+// untested says that the bound lacks what a self-test would have told.
+func (o *OffsetSummary) untested() string {
+	if o.selfTest != "" {
+		return "offset: the instrument's own bias is not in the bound: " + o.selfTest
+	}
+	return "offset: no self-test of this instrument: its own bias is not in the bound (tickmark selftest measures it)"
+}
+
 // Summary returns the whole, with order-statistic intervals at level.
 func (o *OffsetSummary) Summary(level float64) Offsets {
 	out := Offsets{N: int64(o.theta.len()), P50: o.theta.quantile(0.5, level), P50Abs: o.abs.quantile(0.5, level), P99Abs: o.abs.quantile(0.99, level), Invalid: o.invalid, Negative: o.negative}
@@ -112,7 +122,7 @@ func (o *OffsetSummary) Summary(level float64) Offsets {
 	if o.theta.len() > 0 {
 		out.Best = datasets.Some(o.best)
 		if _, tested := o.Assumptions.SelfBias.Value(); !tested {
-			out.Warnings = append(out.Warnings, "offset: no self-test of this instrument: its own bias is not in the bound (tickmark selftest measures it)")
+			out.Warnings = append(out.Warnings, o.untested())
 		}
 	}
 	if o.doubt != "" {

@@ -2,6 +2,7 @@ package analysis_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -69,6 +70,19 @@ func TestOffsetsWithoutASelfTestSaySo(t *testing.T) {
 		if got := o.Summary(.95).Warnings; slices.Contains(got, warning) != want {
 			t.Errorf("self-bias %q: warnings %q", value, got)
 		}
+	}
+}
+
+// Where no self-test can tell, the header says why, and nobody is sent to make one.
+func TestOffsetsThatNoSelfTestCovers(t *testing.T) {
+	h := &datasets.Header{}
+	h.Set(datasets.KeySelfTest, "none reaches the stamps of a NIC")
+	o := analysis.NewOffsetSummary(h)
+	o.Add(exchangeOf(time.Millisecond, 0, 1, 1, 2))
+	got := o.Summary(.95).Warnings
+	if !slices.Contains(got, "offset: the instrument's own bias is not in the bound: none reaches the stamps of a NIC") ||
+		slices.ContainsFunc(got, func(w string) bool { return strings.Contains(w, "tickmark selftest") }) {
+		t.Errorf("warnings %q", got)
 	}
 }
 

@@ -20,6 +20,7 @@ const (
 	KeyDeadline   = "deadline"   // the deadline policy
 	KeySchedule   = "schedule"   // what was asked for
 	KeyRate       = "rate"       // what was reached
+	KeySelfTest   = "self-test"  // what a self-test found, and when, or why none covers this
 	KeySelfBias   = "self-bias"  // the instrument's own error of θ, from a self-test
 	KeyStamps     = "stamps"     // where the client's stamps were taken
 	KeyMaxDrift   = "max-drift"  // assumed limit of the local clock's rate error

@@ -2,6 +2,7 @@ package probes
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/netip"
 	"strings"
@@ -92,7 +93,7 @@ func (p ntpProbe) portableCan() error {
 		lacks = append(lacks, "stamps="+p.stamps)
 	}
 	if len(lacks) > 0 {
-		return fmt.Errorf("the portable engine has no %s (the precise one, on Linux, has)", strings.Join(lacks, ", "))
+		return fmt.Errorf("the portable engine has no %s (the precise one, on Linux, has): %w", strings.Join(lacks, ", "), errors.ErrUnsupported)
 	}
 	return nil
 }

@@ -79,7 +79,7 @@ func (j *mainJob) run(ctx context.Context) error {
 	r := &runFile{Tickmark: version(), Created: began.UTC(), Command: j.command()}
 
 	fmt.Fprintln(j.s.err, "self-test: 500 exchanges with an own NTP server on loopback, whose true offset is zero")
-	test, err := runSelfTest(ctx, stampMode{modeBasic, "ntp", ""})
+	test, err := runSelfTest(ctx, defaultMode())
 	if err != nil {
 		return fmt.Errorf("self-test: %w", err)
 	}

@@ -23,7 +23,7 @@ const (
 )
 
 // stampMode is a way to take the four stamps, and the probe that takes them so.
-type stampMode struct{ name, probe, says string }
+type stampMode struct{ name, probe string }
 
 // The modes that a host may have, apart from hardware: no packet on loopback meets a NIC.
 const (
@@ -35,15 +35,17 @@ const (
 
 func stampModes() []stampMode {
 	return []stampMode{
-		{modeInterleaved, "ntp:mode=interleaved", "the kernel stamps all four"},
-		{modeBasic, "ntp", "the kernel stamps arrivals, the user departures: the default"},
-		{modeKernel, "ntp:stamps=kernel", "the kernel stamps all but T3"},
-		{modeUser, "ntp:stamps=user", "the user stamps T1, T3 and T4"},
+		{modeInterleaved, "ntp:mode=interleaved"},
+		defaultMode(),
+		{modeKernel, "ntp:stamps=kernel"},
+		{modeUser, "ntp:stamps=user"},
 	}
 }
 
+func defaultMode() stampMode { return stampMode{modeBasic, "ntp"} }
+
 type selfTest struct {
-	mode               string
+	mode               stampMode
 	bias, middle, tail analysis.Interval // θ p50, |θ| p50 and p99, in seconds; the truth is 0
 	missing            int64             // stamps that did not come
 	stamps             string            // who took them, by the rows
@@ -90,11 +92,11 @@ func (s *sampleSink) End(trailer ...datasets.Field) error {
 // runSelfTest measures one mode. Where the system has not got it the error is
 // errors.ErrUnsupported.
 func runSelfTest(ctx context.Context, mode stampMode) (*selfTest, error) {
-	server, err := serve.Start(serve.Config{NTP: "127.0.0.1:0"})
+	probe, _, err := probes.Probes().Parse("probe", mode.probe)
 	if err != nil {
 		return nil, err
 	}
-	probe, _, err := probes.Probes().Parse("probe", mode.probe)
+	server, err := serve.Start(serve.Config{NTP: "127.0.0.1:0"})
 	if err != nil {
 		return nil, err
 	}
@@ -109,14 +111,14 @@ func runSelfTest(ctx context.Context, mode stampMode) (*selfTest, error) {
 	}
 	o := sink.offsets.Summary(analysis.Level)
 	return &selfTest{
-		mode: mode.name, bias: o.P50, middle: o.P50Abs, tail: o.P99Abs,
+		mode: mode, bias: o.P50, middle: o.P50Abs, tail: o.P99Abs,
 		missing: sink.missing, stamps: o.Stamps, header: sink.header.Text(datasets.KeyStamps),
 	}, nil
 }
 
 // facts are what the headers of a run say of the instrument.
 func (t *selfTest) facts() []datasets.Field {
-	facts := []datasets.Field{{Key: "self-test", Value: t.sentence()}}
+	facts := []datasets.Field{{Key: datasets.KeySelfTest, Value: t.sentence()}}
 	if bias, ok := t.bias.Value.Value(); ok {
 		facts = append(facts, datasets.Field{Key: datasets.KeySelfBias, Value: nanoseconds(bias).String()})
 	}

@@ -9,10 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"strings"
 	"time"
-
-	"github.com/tickmark/tickmark/datasets"
 )
 
 // lastsFor is how long a self-test is believed: kernels and loads change.
@@ -69,9 +66,24 @@ func readState() (*stateFile, error) {
 	if err != nil {
 		return nil, plainPathError(err)
 	}
+	s, err := parseState(b)
+	if err != nil {
+		return nil, fmt.Errorf("%s: cannot be read (%w): tickmark selftest writes it anew", path, err)
+	}
+	return s, nil
+}
+
+// parseState reads what keepSelfTests wrote. A bias goes into later bounds, so one that
+// cannot be an instrument's is taken for a file that is broken.
+func parseState(b []byte) (*stateFile, error) {
 	s := &stateFile{}
 	if err := json.Unmarshal(b, s); err != nil {
-		return nil, fmt.Errorf("%s: cannot be read (%w): tickmark selftest writes it anew", path, err)
+		return nil, err
+	}
+	for _, t := range s.SelfTests {
+		if t.Mode == "" || t.At.IsZero() || t.Bias <= -time.Second || t.Bias >= time.Second {
+			return nil, fmt.Errorf("mode %q, at %s, bias %s is no self-test", t.Mode, t.At.Format(time.RFC3339), t.Bias)
+		}
 	}
 	return s, nil
 }
@@ -79,10 +91,6 @@ func readState() (*stateFile, error) {
 // keepSelfTests replaces what was kept of the same modes here. What cannot be read is
 // replaced as a whole.
 func keepSelfTests(now time.Time, tests ...*selfTest) error {
-	path, err := statePath()
-	if err != nil {
-		return err
-	}
 	kept, err := readState()
 	if err != nil {
 		kept = &stateFile{}
@@ -91,14 +99,23 @@ func keepSelfTests(now time.Time, tests ...*selfTest) error {
 	for _, t := range tests {
 		if bias, ok := t.bias.Value.Value(); ok {
 			k := hostNow()
-			k.Mode, k.At, k.Bias, k.Says = t.mode, now.UTC(), nanoseconds(bias), t.sentence()
+			k.Mode, k.At, k.Bias, k.Says = t.mode.name, now.UTC(), nanoseconds(bias), t.sentence()
 			s.SelfTests = append(s.SelfTests, k)
 		}
 	}
 	for _, old := range kept.SelfTests {
-		if now.Sub(old.At) < lastsFor && !s.has(old) {
+		if old.believed(now) && !s.has(old) {
 			s.SelfTests = append(s.SelfTests, old)
 		}
+	}
+	return writeState(s)
+}
+
+// writeState replaces the file when the new one is whole.
+func writeState(s *stateFile) error {
+	path, err := statePath()
+	if err != nil {
+		return err
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return plainPathError(err)
@@ -124,6 +141,13 @@ func (k keptTest) same(other keptTest) bool {
 	return k.Mode == other.Mode && k.Kernel == other.Kernel && k.CPU == other.CPU && k.NIC == other.NIC
 }
 
+// believed reports whether a result is of the last week. One of the future was made
+// before the clock was set back, nobody knows when.
+func (k keptTest) believed(now time.Time) bool {
+	age := now.Sub(k.At)
+	return age >= 0 && age < lastsFor
+}
+
 // knownTest returns the self-test of a mode that is still believed here, if there is one.
 func knownTest(now time.Time, mode string) (k keptTest, known bool, err error) {
 	s, err := readState()
@@ -133,7 +157,7 @@ func knownTest(now time.Time, mode string) (k keptTest, known bool, err error) {
 	want := hostNow()
 	want.Mode = mode
 	for _, t := range s.SelfTests {
-		if age := now.Sub(t.At); t.same(want) && age >= 0 && age < lastsFor {
+		if t.same(want) && t.believed(now) {
 			return t, true, nil
 		}
 	}
@@ -142,81 +166,5 @@ func knownTest(now time.Time, mode string) (k keptTest, known bool, err error) {
 
 // hostNow is what a result holds for, but for its mode.
 func hostNow() keptTest {
-	return keptTest{Kernel: strings.TrimSpace(readFile("/proc/sys/kernel/osrelease")), CPU: cpuModel(readFile("/proc/cpuinfo")), NIC: "lo"}
-}
-
-func readFile(path string) string {
-	b, err := os.ReadFile(path)
-	if err != nil {
-		return ""
-	}
-	return string(b)
-}
-
-// cpuModel is the first model that /proc/cpuinfo names.
-func cpuModel(cpuinfo string) string {
-	for line := range strings.Lines(cpuinfo) {
-		if key, value, ok := strings.Cut(line, ":"); ok && strings.TrimSpace(key) == "model name" {
-			return strings.TrimSpace(value)
-		}
-	}
-	return runtime.GOARCH
-}
-
-// modeOf is the way in which the probe of a canonical spec takes stamps; "" is one that
-// no self-test covers.
-func modeOf(canonical string) string {
-	name, options, _ := strings.Cut(canonical, ":")
-	has := func(o string) bool { return strings.Contains(","+options+",", ","+o+",") }
-	switch {
-	case name != "ntp" && name != "ptp" || has("stamps=hardware") || has("mode=listen") || has("engine=portable"):
-		return ""
-	case has("stamps=user"):
-		return modeUser
-	case name == "ptp" || has("mode=interleaved"):
-		return modeInterleaved
-	case has("stamps=kernel"):
-		return modeKernel
-	}
-	return modeBasic
-}
-
-// selfTestFacts are what headers say of the instrument that the spec describes, from a
-// self-test of late, and a doubt if there may be one that cannot be read.
-func selfTestFacts(now time.Time, canonical string) (facts []datasets.Field, doubt string) {
-	mode := modeOf(canonical)
-	if mode == "" {
-		return nil, ""
-	}
-	k, known, err := knownTest(now, mode)
-	if err != nil {
-		return nil, err.Error()
-	}
-	if !known {
-		return nil, ""
-	}
-	says := fmt.Sprintf("%s, mode %s, %s", k.Says, mode, ago(now.Sub(k.At)))
-	return []datasets.Field{{Key: "self-test", Value: says}, {Key: datasets.KeySelfBias, Value: k.Bias.String()}}, ""
-}
-
-// doctorSelfTest says in a sentence what is known of this host's default way.
-func doctorSelfTest() (found string, known bool, err error) {
-	k, known, err := knownTest(time.Now(), modeBasic)
-	if !known || err != nil {
-		return "", false, err
-	}
-	return k.Says + ", " + ago(time.Since(k.At)), true, nil
-}
-
-// ago says how old something is, to the minute or hour.
-func ago(age time.Duration) string {
-	switch {
-	case age < time.Minute:
-		return "less than a minute ago"
-	case age < 2*time.Hour:
-		return fmt.Sprintf("%d min ago", age/time.Minute)
-	case age < 48*time.Hour:
-		return fmt.Sprintf("%d hours ago", age/time.Hour)
-	}
-	return fmt.Sprintf("%d days ago", age/(24*time.Hour))
+	return keptTest{Kernel: hostKernel(), CPU: hostCPU(), NIC: "lo"}
 }
