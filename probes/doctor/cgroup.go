@@ -1,47 +1,18 @@
 package doctor
 
 import (
-	"path"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/tickmark/tickmark/probes/cgroup"
 )
 
 // cpuGroups returns the folders of the control groups that limit the processor time
-// of this process, its own first, up to the root of what is mounted here. In a
-// container the path in /proc/self/cgroup may be the host's, and only the root exists.
-func (v *Visit) cpuGroups() []string {
-	text, _ := v.text("proc/self/cgroup")
-	var dirs []string
-	for line := range strings.Lines(text) {
-		parts := strings.SplitN(strings.TrimSpace(line), ":", 3)
-		if len(parts) != 3 {
-			continue
-		}
-		controllers := strings.Split(parts[1], ",")
-		switch {
-		case slices.Contains(controllers, "cpu"): // version 1
-			for _, mount := range []string{parts[1], "cpu"} {
-				dirs = append(dirs, upwards("sys/fs/cgroup/"+mount, parts[2])...)
-			}
-		case parts[0] == "0" && parts[1] == "": // version 2
-			dirs = append(dirs, upwards("sys/fs/cgroup", parts[2])...)
-		}
-	}
-	return slices.DeleteFunc(dirs, func(dir string) bool { return !v.exists(dir) })
-}
+// of this process, its own first.
+func (v *Visit) cpuGroups() []string { return v.groups().Dirs("self", "cpu") }
 
-// upwards returns the folders from a group's own up to where its hierarchy is mounted.
-func upwards(mount, group string) []string {
-	var dirs []string
-	for at := path.Clean("/" + group); ; at = path.Dir(at) {
-		dirs = append(dirs, strings.TrimSuffix(mount+at, "/"))
-		if at == "/" {
-			return dirs
-		}
-	}
-}
+func (v *Visit) groups() cgroup.Host { return cgroup.Host{Text: v.text, Exists: v.exists} }
 
 // quota is a limit of processor time: so much of every period.
 type quota struct {
@@ -71,29 +42,9 @@ func (v *Visit) quota(dir string) (quota, bool) {
 	if !ok || limit <= 0 || period <= 0 {
 		return quota{}, false
 	}
-	q := quota{time: limit, period: period}
 	text, _ := v.text(dir + "/cpu.stat")
-	for line := range strings.Lines(text) {
-		words := strings.Fields(line)
-		if len(words) != 2 {
-			continue
-		}
-		n, err := strconv.ParseInt(words[1], 10, 64)
-		if err != nil || n < 0 {
-			continue
-		}
-		switch words[0] {
-		case "nr_periods":
-			q.periods = n
-		case "nr_throttled":
-			q.throttled = n
-		case "throttled_usec": // version 2
-			q.stopped = micros(n)
-		case "throttled_time": // version 1, in ns
-			q.stopped = time.Duration(n)
-		}
-	}
-	return q, true
+	t := cgroup.ParseThrottling([]byte(text))
+	return quota{time: limit, period: period, periods: t.Periods, throttled: t.Throttled, stopped: t.Stopped}, true
 }
 
 // cpuMax reads "LIMIT PERIOD" in µs from version 2's cpu.max, where LIMIT may be
@@ -106,15 +57,9 @@ func (v *Visit) cpuMax(dir string) (limit, period time.Duration, ok bool) {
 		}
 		n, err := strconv.ParseInt(words[0], 10, 64)
 		every, err2 := strconv.ParseInt(words[1], 10, 64)
-		return micros(n), micros(every), err == nil && err2 == nil
+		return cgroup.Micros(n), cgroup.Micros(every), err == nil && err2 == nil
 	}
 	n, found := v.number(dir + "/cpu.cfs_quota_us")
 	every, found2 := v.number(dir + "/cpu.cfs_period_us")
-	return micros(n), micros(every), found && found2 && n > 0
-}
-
-// micros returns n µs, or the longest duration if that is longer.
-func micros(n int64) time.Duration {
-	const most = int64(1<<63-1) / int64(time.Microsecond)
-	return time.Duration(min(n, most)) * time.Microsecond
+	return cgroup.Micros(n), cgroup.Micros(every), found && found2 && n > 0
 }

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/tickmark/tickmark/probes/cgroup"
 )
 
 const cpus = "sys/devices/system/cpu/"
@@ -41,7 +43,7 @@ func checkSleepStates(v *Visit) []Finding {
 			continue
 		}
 		latency, ok := v.number(state + "/latency")
-		if d := micros(latency); ok && d > deepest {
+		if d := cgroup.Micros(latency); ok && d > deepest {
 			deepest = d
 			if name, _ = v.line(state + "/name"); name == "" {
 				name = base(state)

@@ -55,11 +55,4 @@ func (v *Visit) realTimeLimit() int {
 
 // groupWithoutRealTime reports whether a cgroup of version 1 keeps its processes from
 // real-time scheduling, as a new one does where the kernel has RT_GROUP_SCHED.
-func (v *Visit) groupWithoutRealTime() bool {
-	for _, dir := range v.cpuGroups() {
-		if budget, ok := v.number(dir + "/cpu.rt_runtime_us"); ok {
-			return budget == 0
-		}
-	}
-	return false
-}
+func (v *Visit) groupWithoutRealTime() bool { return v.groups().WithoutRealTime(v.cpuGroups()) }
