@@ -32,7 +32,7 @@ need:
 	  'lib/python3/dist-packages/ntp:python3-ntp!' 'lib/*/faketime/libfaketime.so.1:libfaketime!' bin/python3:python3 \
 	  ip:iproute2 ethtool:ethtool setpriv:util-linux dbus-daemon:dbus-daemon!
 
-lab: build ## the probes on NICs with clocks of their own, emulated: 80 s; skips where packages cannot be had
+lab: build ## the probes on NICs with clocks of their own, emulated: 2 minutes; skips where packages cannot be had
 	@mkdir -p bin/lab; CGO_ENABLED=0 go build -o bin/lab/tickmark ./cmd/tickmark && CGO_ENABLED=0 go test -c -o bin/lab/nic.test ./probes/nic && \
 	go build -o bin/lab/lab ./probes/testdata/lab && { bin/lab/lab probes/testdata/lab/scenario.sh bin/lab/tickmark bin/lab/nic.test || [ $$? = 69 ]; }
 

@@ -1,3 +1,5 @@
+//go:build linux
+
 package main
 
 import (
@@ -7,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -31,8 +34,10 @@ func (i image) boot(script string, files []string, out string) (code int, err er
 	if err := fill(share, script, append(files, filepath.Join(i.dir, "rxstamps"))); err != nil {
 		return 1, err
 	}
-	ctx, stop := context.WithTimeout(context.Background(), longest)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	ctx, end := context.WithTimeout(ctx, longest)
+	defer end()
 	log := filepath.Join(dir, "kernel.log")
 	c := i.qemu(ctx, share, log)
 	var talk bytes.Buffer // it warns of NICs that lead nowhere but to each other

@@ -1,9 +1,12 @@
+//go:build linux
+
 package main
 
 import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,12 +16,16 @@ import (
 
 // packages is what qemu and the guest are made of. The guest's chronyd and linuxptp
 // are those of the same release as its kernel.
-var packages = strings.Fields("qemu-system-x86 linux-image-amd64 busybox-static dash ethtool linuxptp iproute2 chrony")
+func packages() []string {
+	return strings.Fields("qemu-system-x86 linux-image-amd64 busybox-static dash ethtool linuxptp iproute2 chrony")
+}
 
 // stubs are packages that would only serve the installing of others; apt is told that
 // they are there.
-var stubs = strings.Fields(`adduser debconf ucf dpkg tar tzdata passwd perl perl-base kmod initramfs-tools linux-base
-	systemd init-system-helpers iso-codes ca-certificates`)
+func stubs() []string {
+	return strings.Fields(`adduser debconf ucf dpkg tar tzdata passwd perl perl-base kmod initramfs-tools linux-base
+		systemd init-system-helpers iso-codes ca-certificates`)
+}
 
 // fetch downloads the packages and all that they need, down to the C library, into a
 // folder of its own state, and returns the files.
@@ -78,16 +85,19 @@ func fetchFrom(dir, mirror string, suites []string) ([]string, error) {
 	if err := os.RemoveAll(dir); err != nil {
 		return nil, err
 	}
-	for _, d := range []string{"state/lists/partial", "cache/archives/partial"} {
+	for _, d := range []string{"state/lists/partial", "cache/archives/partial", "keys"} {
 		if err := os.MkdirAll(filepath.Join(dir, d), 0o755); err != nil {
 			return nil, err
 		}
+	}
+	if err := keys(filepath.Join(dir, "keys")); err != nil {
+		return nil, err
 	}
 	var sources, status bytes.Buffer
 	for _, s := range suites {
 		fmt.Fprintf(&sources, "deb %s %s main\n", mirror, s)
 	}
-	for _, s := range stubs {
+	for _, s := range stubs() {
 		fmt.Fprintf(&status, "Package: %s\nStatus: install ok installed\nVersion: 9999\nArchitecture: all\nDescription: stub\n\n", s)
 	}
 	for name, b := range map[string]*bytes.Buffer{"sources.list": &sources, "state/status": &status} {
@@ -96,7 +106,7 @@ func fetchFrom(dir, mirror string, suites []string) ([]string, error) {
 		}
 	}
 	last := suites[len(suites)-1]
-	for _, args := range [][]string{{"update"}, append([]string{"-y", "-t", last, "--download-only", "install"}, packages...)} {
+	for _, args := range [][]string{{"update"}, append([]string{"-y", "-t", last, "--download-only", "install"}, packages()...)} {
 		if err := apt(dir, args...); err != nil {
 			return nil, err
 		}
@@ -104,12 +114,31 @@ func fetchFrom(dir, mirror string, suites []string) ([]string, error) {
 	return filepath.Glob(filepath.Join(dir, "cache/archives/*.deb"))
 }
 
+// keys gathers whose signatures count: Debian's, and those that apt here takes for any
+// source. (A later Debian has its own only where its sources name it.)
+func keys(into string) error {
+	files, err := filepath.Glob("/etc/apt/trusted.gpg.d/*")
+	if err != nil {
+		return err
+	}
+	for _, f := range append(files, "/usr/share/keyrings/debian-archive-keyring.gpg") {
+		b, err := os.ReadFile(f)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err := errors.Join(err, os.WriteFile(filepath.Join(into, filepath.Base(f)), b, 0o644)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // apt runs with the state of dir alone: it neither reads nor changes what is installed.
 func apt(dir string, args ...string) error {
 	options := []string{"-q"}
 	for _, o := range []string{
 		"Dir::Etc::sourcelist=" + dir + "/sources.list", "Dir::Etc::sourceparts=/dev/null", "Dir::Etc::preferences=/dev/null",
-		"Dir::Etc::preferencesparts=/dev/null", "Dir::State=" + dir + "/state", "Dir::State::status=" + dir + "/state/status",
+		"Dir::Etc::preferencesparts=/dev/null", "Dir::Etc::trustedparts=" + dir + "/keys", "Dir::State=" + dir + "/state", "Dir::State::status=" + dir + "/state/status",
 		"Dir::Cache=" + dir + "/cache", "APT::Install-Recommends=false", "APT::Sandbox::User=root", "Acquire::Languages=none",
 		"Acquire::Retries=2", "Debug::NoLocking=1", "APT::Update::Error-Mode=any",
 	} {

@@ -60,6 +60,10 @@ func run(script string, files []string, out string) (code int, err error) {
 		}
 		cache = filepath.Join(base, "tickmark-lab")
 	}
+	cache, err = filepath.Abs(cache)
+	if err != nil {
+		return 1, err
+	}
 	image, err := prepare(cache)
 	if err != nil {
 		return 1, err
