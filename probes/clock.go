@@ -35,7 +35,7 @@ func (clock) Run(ctx context.Context, _ string, plan Plan, rec Recorder) error {
 		return err
 	}
 	h := newHeader(datasets.Clocks, "", "", r.epoch, plan)
-	setPlan(h, s, datasets.Optional[time.Duration]{}, 0)
+	setPlan(h, s, deadlines{}, 0)
 	step, cost := r.fineness()
 	h.SetDuration("smallest-step", step)
 	h.SetDuration("reading-cost", cost)

@@ -43,7 +43,7 @@ func (daemonProbe) Run(ctx context.Context, target string, plan Plan, rec Record
 	defer func() { err = errors.Join(err, d.Close()) }()
 	epoch := time.Now().Add(lead)
 	h := newHeader(datasets.Claims, target, d.Place, epoch, plan)
-	setPlan(h, s, datasets.Optional[time.Duration]{}, listen)
+	setPlan(h, s, deadlines{}, listen)
 	h.Set("daemon", d.Name)
 	if d.Lost != "" {
 		h.Set(datasets.KeyLost, d.Lost)

@@ -2,7 +2,6 @@ package probes
 
 import (
 	"context"
-	"strconv"
 	"sync"
 	"time"
 
@@ -16,10 +15,10 @@ const tick = 50 * time.Millisecond
 // flight is one run of the udp probe: one goroutine sends, one receives, and the
 // one that runs it records.
 type flight struct {
-	conn     *stamp.Conn
-	epoch    time.Time
-	schedule schedule
-	deadline datasets.Optional[time.Duration]
+	conn      *stamp.Conn
+	epoch     time.Time
+	schedule  schedule
+	deadlines deadlines
 
 	mu      sync.Mutex // guards what follows
 	open    *inflight
@@ -96,18 +95,8 @@ func isClosed(c <-chan struct{}) bool {
 func (f *flight) trailer(unfinished int64) []datasets.Field {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	s, stray := &f.sent, &f.open.strays
-	fields := []datasets.Field{count("sent", s.lateness.n)}
-	if span := s.to.Sub(s.from); span > 0 {
-		rate := float64(s.lateness.n-1) / span.Seconds()
-		fields = append(fields, datasets.Field{Key: datasets.KeyRate, Value: strconv.FormatFloat(rate, 'g', 6, 64) + "/s"})
-	}
-	fields = append(fields, s.lateness.fields("lateness")...)
-	fields = append(fields, count("skipped", s.skipped), count("send-errors", s.failed))
-	if s.first != nil {
-		fields = append(fields, datasets.Field{Key: "send-error", Value: s.first.Error()})
-	}
-	return append(fields,
+	stray := &f.open.strays
+	return append(f.sent.fields(),
 		count("junk", stray.junk),
 		count("doubtful", stray.doubtful),
 		count("duplicates-after", stray.duplicates),

@@ -38,7 +38,7 @@ func TestWhatCannotBeSentIsARow(t *testing.T) {
 	conn.Close()
 	f := &flight{
 		conn: conn, epoch: time.Now(),
-		schedule: schedule{arrivals: constant, interval: time.Millisecond, count: 5},
+		schedule: schedule{interval: time.Millisecond, count: 5},
 		open:     newInflight(1, 96, time.Millisecond, time.Minute),
 	}
 	rec := &rowsOf{}

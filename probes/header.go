@@ -50,15 +50,12 @@ func setFacts(h *datasets.Header, facts ...datasets.Field) {
 
 // setPlan writes down what was asked for: the schedule, and for probes that wait
 // for answers how long they wait.
-func setPlan(h *datasets.Header, s schedule, deadline datasets.Optional[time.Duration], listen time.Duration) {
+func setPlan(h *datasets.Header, s schedule, d deadlines, listen time.Duration) {
 	h.Set(datasets.KeySchedule, s.String())
 	if listen == 0 {
 		return
 	}
-	h.Set(datasets.KeyDeadline, "none")
-	if d, ok := deadline.Value(); ok {
-		h.Set(datasets.KeyDeadline, "fixed:after="+spec.Duration(d))
-	}
+	h.Set(datasets.KeyDeadline, d.String())
 	h.SetDuration(datasets.KeyListen, listen)
 }
 

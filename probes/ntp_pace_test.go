@@ -53,7 +53,7 @@ func TestWhoMayBeAskedHowOften(t *testing.T) {
 const second = datasets.Instant(time.Second)
 
 func TestPassedDueTimesAreSkipped(t *testing.T) {
-	p := ntpPace{schedule: schedule{arrivals: constant, interval: time.Second, count: 5}}
+	p := ntpPace{schedule: schedule{interval: time.Second, count: 5}}
 	for _, c := range []struct {
 		ended         datasets.Instant // of the attempt before
 		due           datasets.Instant
@@ -80,7 +80,7 @@ func TestPassedDueTimesAreSkipped(t *testing.T) {
 }
 
 func TestPaceEnds(t *testing.T) {
-	p := ntpPace{schedule: schedule{arrivals: constant, interval: time.Second, duration: 3 * time.Second}}
+	p := ntpPace{schedule: schedule{interval: time.Second, duration: 3 * time.Second}}
 	n := 0
 	for ; n < 10; n++ {
 		due, ok := p.next()
@@ -92,7 +92,7 @@ func TestPaceEnds(t *testing.T) {
 	if n != 3 {
 		t.Errorf("%d attempts in 3 s, want those due at 0, 1 and 2 s", n)
 	}
-	p = ntpPace{schedule: schedule{arrivals: constant, interval: math.MaxInt64/2 + 1}}
+	p = ntpPace{schedule: schedule{interval: math.MaxInt64/2 + 1}}
 	p.done(0, 1)
 	p.done(p.due, p.due)
 	if due, ok := p.next(); ok {
@@ -104,7 +104,7 @@ func TestPaceEnds(t *testing.T) {
 // next one 1.9 s later at the earliest.
 func TestPublicServersAreNeverAskedInABurst(t *testing.T) {
 	gap := ntpGap(netip.MustParseAddr("192.0.2.1"), Plan{})
-	p := ntpPace{schedule: schedule{arrivals: constant, interval: publicInterval}, gap: gap}
+	p := ntpPace{schedule: schedule{interval: publicInterval}, gap: gap}
 	last := datasets.Instant(-math.MaxInt64 / 2)
 	for i := range 1000 {
 		due, ok := p.next()

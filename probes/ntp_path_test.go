@@ -67,7 +67,7 @@ func TestALostPortIsAClearError(t *testing.T) {
 	p.local = c.LocalAddr().(*net.UDPAddr).AddrPort()
 	r := &exchangeRun{
 		with: &ntpAsker{engine: &ntpPortable{path: p, version: 4}}, epoch: time.Now(), listen: time.Minute,
-		pace: ntpPace{schedule: schedule{arrivals: constant, interval: time.Millisecond, count: 3}},
+		pace: ntpPace{schedule: schedule{interval: time.Millisecond, count: 3}},
 	}
 	tape := &ntpTape{}
 	err = r.record(t.Context(), tape)
@@ -84,7 +84,7 @@ func TestLostLocal(t *testing.T) {
 	p.local = netipV6(p.local.Port())
 	r := &exchangeRun{
 		with: &ntpAsker{engine: &ntpPortable{path: p, version: 4}}, epoch: time.Now(), listen: time.Minute,
-		pace: ntpPace{schedule: schedule{arrivals: constant, interval: time.Millisecond, count: 3}},
+		pace: ntpPace{schedule: schedule{interval: time.Millisecond, count: 3}},
 	}
 	tape := &ntpTape{}
 	if err := r.record(t.Context(), tape); err != nil {

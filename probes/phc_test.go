@@ -49,7 +49,7 @@ func readerOf(clock, reference *phcWay) *phcReader {
 func recordPHC(t *testing.T, r *phcReader, n int64) *ntpTape {
 	t.Helper()
 	tape := &ntpTape{}
-	s := schedule{arrivals: constant, interval: 5 * time.Millisecond, count: n}
+	s := schedule{interval: 5 * time.Millisecond, count: n}
 	if err := r.record(t.Context(), s, time.Now(), tape); err != nil {
 		t.Fatal(err)
 	}

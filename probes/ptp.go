@@ -125,7 +125,7 @@ func (p ptpProbe) Run(ctx context.Context, target string, plan Plan, rec Recorde
 	defer func() { err = errors.Join(err, with.close()) }()
 	epoch := time.Now().Add(lead)
 	h := newHeader(datasets.Exchanges, target, remote.String(), epoch, plan)
-	setPlan(h, s, plan.Deadline, listen)
+	setPlan(h, s, deadlines{fixed: plan.Deadline}, listen)
 	setFacts(h, append(pathFacts(remote), with.facts()...)...)
 	if err := rec.Begin(h); err != nil {
 		return err

@@ -68,7 +68,7 @@ func (r *rows) fill(a *numbered) {
 	r.sample = datasets.Sample{
 		Seq: a.seq, Call: a.seq, Attempt: 1,
 		Due: a.due, Sent: a.sent,
-		Outcome: a.outcome, Copies: int(a.copies), Deadline: r.flight.deadline,
+		Outcome: a.outcome, Copies: int(a.copies), Deadline: r.flight.deadlines.of(a.seq),
 		Stall: a.stall, Inflight: int(a.inflight), Size: r.flight.open.size,
 	}
 	if a.outcome == datasets.LostLocal {
@@ -76,7 +76,7 @@ func (r *rows) fill(a *numbered) {
 	}
 	if a.outcome.Answered() {
 		r.sample.Elapsed = a.answered.Sub(a.sent)
-		r.sample.Outcome = datasets.Judge(a.answered.Sub(a.due), r.flight.deadline)
+		r.sample.Outcome = datasets.Judge(a.answered.Sub(a.due), r.sample.Deadline)
 	}
 	r.extra = appendKnown(r.extra[:0], a.server)
 	r.extra = appendKnown(append(r.extra, '\t'), a.queued)

@@ -23,7 +23,7 @@ func TestRowsJudgeWhatTheUserWaited(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			rec := &rowsOf{}
-			r := newRows(&flight{deadline: tt.deadline, open: newInflight(1, 96, time.Second, time.Second)}, rec)
+			r := newRows(&flight{deadlines: deadlines{fixed: tt.deadline}, open: newInflight(1, 96, time.Second, time.Second)}, rec)
 			r.take(7, attempt{sent: ms(30), answered: ms(60), outcome: tt.outcome, copies: 1, server: 5, queued: -1})
 			if err := r.record(); err != nil {
 				t.Fatal(err)

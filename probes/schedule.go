@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"iter"
 	"math"
-	"math/rand/v2"
 	"strings"
 	"time"
 
@@ -12,29 +11,20 @@ import (
 	"github.com/tickmark/tickmark/datasets/spec"
 )
 
-// arrivals says how due times are spaced.
-type arrivals string
-
-const (
-	constant arrivals = "constant" // one interval apart
-	poisson  arrivals = "poisson"  // exponentially distributed gaps of one interval on average
-)
-
 // schedule says when attempts are due. It knows nothing of answers: an attempt is
 // due whether or not those before it were answered.
 type schedule struct {
 	arrivals arrivals
-	seed     uint64 // of the gaps
 	interval time.Duration
 	count    int64            // 0 is no limit
 	duration time.Duration    // due times lie below it; 0 is no limit
 	phase    datasets.Instant // when the first attempt is due
 }
 
-// newSchedule returns the schedule of constant spacing that plan asks for, at
+// newSchedule returns the evenly spaced schedule that plan asks for, at
 // usual if it leaves the interval open.
 func newSchedule(plan Plan, usual time.Duration) (schedule, error) {
-	s := schedule{arrivals: constant, interval: plan.Interval, count: plan.Count, duration: plan.Duration}
+	s := schedule{interval: plan.Interval, count: plan.Count, duration: plan.Duration}
 	if s.interval == 0 {
 		s.interval = usual
 	}
@@ -65,7 +55,7 @@ func (s schedule) all() iter.Seq2[int64, datasets.Instant] {
 			if !yield(n, due) {
 				return
 			}
-			gap := s.gap(n)
+			gap := s.arrivals.gap(n, due-s.phase, s.interval)
 			if gap > math.MaxInt64-time.Duration(due) {
 				return
 			}
@@ -74,29 +64,17 @@ func (s schedule) all() iter.Seq2[int64, datasets.Instant] {
 	}
 }
 
-// gap returns the time between attempt n and the next.
-func (s schedule) gap(n int64) time.Duration {
-	if s.arrivals != poisson {
-		return s.interval
-	}
-	// A generator of its own for each gap makes it a function of seed and n alone.
-	r := rand.New(rand.NewPCG(s.seed, uint64(n)))
-	return time.Duration(r.ExpFloat64() * float64(s.interval))
-}
-
 // String returns the schedule as a spec: constant:interval=10ms,count=100.
 func (s schedule) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s:interval=%s", s.arrivals, spec.Duration(s.interval))
+	fmt.Fprintf(&b, "%s:interval=%s", s.arrivals.name(), spec.Duration(s.interval))
 	if s.count > 0 {
 		fmt.Fprintf(&b, ",count=%d", s.count)
 	}
 	if s.duration > 0 {
 		fmt.Fprintf(&b, ",duration=%s", spec.Duration(s.duration))
 	}
-	if s.arrivals == poisson {
-		fmt.Fprintf(&b, ",seed=%d", s.seed)
-	}
+	b.WriteString(s.arrivals.options())
 	if s.phase > 0 {
 		fmt.Fprintf(&b, ",phase=%s", spec.Duration(time.Duration(s.phase)))
 	}

@@ -90,7 +90,7 @@ func TestScheduleRefuses(t *testing.T) {
 // of an exponential is 9m⁴) and 1/√n; 5 of them is a chance of 6e-7.
 func TestPoissonGaps(t *testing.T) {
 	const n, m = 100_000, float64(time.Millisecond)
-	s := schedule{arrivals: poisson, seed: 1, interval: time.Millisecond}
+	s := schedule{arrivals: arrivals{how: poisson, seed: 1}, interval: time.Millisecond}
 	at := dues(s, n+1)
 	gaps := make([]float64, n)
 	var sum, squares float64
@@ -126,9 +126,9 @@ func TestPoissonGaps(t *testing.T) {
 }
 
 func TestPoissonIsItsSeed(t *testing.T) {
-	one := schedule{arrivals: poisson, seed: 1, interval: time.Millisecond}
+	one := schedule{arrivals: arrivals{how: poisson, seed: 1}, interval: time.Millisecond}
 	two := one
-	two.seed = 2
+	two.arrivals.seed = 2
 	if !slices.Equal(dues(one, 100), dues(one, 100)) {
 		t.Error("the same seed gave two schedules")
 	}
@@ -138,7 +138,7 @@ func TestPoissonIsItsSeed(t *testing.T) {
 	one.interval *= 3
 	for i, due := range dues(one, 100) {
 		// Each gap is rounded down to a nanosecond, so i gaps differ by at most 3i.
-		if d := due - 3*dues(schedule{poisson, 1, time.Millisecond, 0, 0, 0}, 100)[i]; d < 0 || d > datasets.Instant(3*i) {
+		if d := due - 3*dues(schedule{arrivals: arrivals{how: poisson, seed: 1}, interval: time.Millisecond}, 100)[i]; d < 0 || d > datasets.Instant(3*i) {
 			t.Fatalf("attempt %d: three times the interval moved its due time by %d ns", i, d)
 		}
 	}

@@ -10,15 +10,6 @@ import (
 	"github.com/tickmark/tickmark/probes/echo"
 )
 
-// sending is how well a flight kept to its schedule.
-type sending struct {
-	lateness spread           // from due to sent, of what was sent
-	from, to datasets.Instant // when the first and the last packet left
-	skipped  int64            // attempts that were overdue by more than listen
-	failed   int64            // attempts that the system would not send
-	first    error            // why, for the first of them
-}
-
 // send sends every attempt when it is due. It does not lock its thread: waking a
 // locked one takes 20 µs longer.
 func (f *flight) send(ctx context.Context) {
@@ -76,19 +67,12 @@ func (f *flight) transmit(seq int64, buf []byte) (sent datasets.Instant, err err
 func (f *flight) note(seq int64, due, sent datasets.Instant, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	s := &f.sent
 	if err != nil {
-		if s.failed++; s.first == nil {
-			s.first = err
-		}
+		f.sent.refused(err)
 		f.open.lose(seq, sent)
 		return
 	}
-	if s.lateness.n == 0 {
-		s.from = sent
-	}
-	s.to = sent
-	s.lateness.add(sent.Sub(due))
+	f.sent.left(due, sent)
 	f.open.leave(seq, sent)
 }
 

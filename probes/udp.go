@@ -25,21 +25,17 @@ const largestUDP = 65_507
 type udp struct {
 	size     int
 	arrivals arrivals
-	seed     uint64
 }
 
 func bindUDP(fs *flag.FlagSet) func() (Probe, error) {
 	size := fs.Int("size", echo.Size, "`bytes` of a packet's payload, both ways")
-	spacing := fs.String("arrivals", string(constant), "due times: `constant` or poisson")
-	seed := fs.Uint64("seed", 1, "of the `gaps` of poisson arrivals")
+	arrivals := bindArrivals(fs)
 	return func() (Probe, error) {
 		if *size < echo.Size || *size > largestUDP {
 			return nil, fmt.Errorf("size must be from %d to %d", echo.Size, largestUDP)
 		}
-		if a := arrivals(*spacing); a != constant && a != poisson {
-			return nil, fmt.Errorf("arrivals %q: want constant or poisson", *spacing)
-		}
-		return udp{*size, arrivals(*spacing), *seed}, nil
+		a, err := arrivals()
+		return udp{*size, a}, err
 	}
 }
 
@@ -62,7 +58,7 @@ func (p udp) Run(ctx context.Context, target string, plan Plan, rec Recorder) er
 	if err != nil {
 		return err
 	}
-	s.arrivals, s.seed = p.arrivals, p.seed
+	s.arrivals = p.arrivals
 	remote, err := resolve(ctx, target)
 	if err != nil {
 		return fmt.Errorf("udp: %w", err)
@@ -72,9 +68,10 @@ func (p udp) Run(ctx context.Context, target string, plan Plan, rec Recorder) er
 		return fmt.Errorf("udp: %w", err)
 	}
 	defer conn.Close()
+	deadlines := deadlines{plan.Deadline, listen}
 	epoch := time.Now().Add(lead)
 	h := newHeader(datasets.RTT, target, remote.String(), epoch, plan)
-	setPlan(h, s, plan.Deadline, listen)
+	setPlan(h, s, deadlines, listen)
 	setFacts(h, pathFacts(remote.Addr())...)
 	h.Set(datasets.KeyStamps, "user")
 	if conn.KernelStamps() {
@@ -85,9 +82,10 @@ func (p udp) Run(ctx context.Context, target string, plan Plan, rec Recorder) er
 		return err
 	}
 	f := &flight{
-		conn: conn, epoch: epoch, schedule: s, deadline: plan.Deadline,
+		conn: conn, epoch: epoch, schedule: s, deadlines: deadlines,
 		open: newInflight(rand.Uint64(), p.size, s.interval, listen),
 	}
+	f.sent.interval = s.interval
 	return f.run(ctx, rec)
 }
 

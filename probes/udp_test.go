@@ -63,7 +63,7 @@ func TestUDPRoundTrips(t *testing.T) {
 			}
 			for key, want := range map[string]string{
 				"kind": "rtt", "probe": "udp:size=1400", "address": s.UDPAddr().String(), "stamps": "user",
-				"schedule": "constant:interval=2ms,count=50", "deadline": "none", "listen": "30s",
+				"schedule": "constant:interval=2ms,count=50", "deadline": "staggered:from=15s,to=30s", "listen": "30s",
 				"sent": "50", "skipped": "0", "junk": "0", "unfinished": "0",
 			} {
 				if got := tr.Text(key); got != want {
