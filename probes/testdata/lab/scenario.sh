@@ -148,7 +148,7 @@ has "doctor" $T/doctor.txt 'eth1.*stamps PTP only'
 has "doctor" $T/doctor.txt '/dev/ptp0'
 has "doctor" $T/doctor.txt '/dev/ptp1 .*of eth1'
 stamping b eth1 off
-b env TICKMARK_LAB_NIC=eth1 nic.test -test.run '^TestHardware$' -test.v >$T/nic.txt 2>&1 || { cat $T/nic.txt; fail "nic.test: exit $?"; }
+b env TICKMARK_LAB_NIC=eth1 nic.test -test.run '^TestHardware$' -test.v >$T/nic.txt 2>&1 || { fail "nic.test: exit $?"; cat $T/nic.txt; }
 has "nic.test" $T/nic.txt ' was tx off, rx none, then tx on, rx ptpv2-event, then tx off, rx none$'
 has "nic.test" $T/nic.txt '^--- PASS: TestHardware '
 [ $failures = 0 ] || { echo "$failures failed"; exit 1; }
