@@ -51,7 +51,7 @@ func (p pause) Run(ctx context.Context, _ string, plan Plan, rec Recorder) error
 	floor := usualOverrun(ctx, min(s.interval, time.Millisecond))
 	epoch := time.Now()
 	h := newHeader(datasets.Pauses, "", "", epoch, plan)
-	setPlan(h, s, datasets.Optional[time.Duration]{}, 0)
+	setPlan(h, s, deadlines{}, 0)
 	h.SetDuration("threshold", p.least)
 	h.SetDuration("floor", floor)
 	if err := rec.Begin(h); err != nil {
