@@ -34,20 +34,36 @@ func (c *Conn) StampDepartures(source datasets.Source) error {
 // grant, hold 512 of them.
 const mostUnasked = 128
 
+// MostRemembered is how many packets may be sent before the departure of the first of
+// them is asked for.
+const MostRemembered = 256
+
 // Send sends b to the address the socket is connected to and returns the number to
-// ask for its departure by, before the next 128 are sent.
-func (c *Conn) Send(b []byte) (number uint32, err error) {
-	c.forget()
-	return c.numbered(c.Write(b))
-}
+// ask for its departure by, before MostRemembered others are sent.
+func (c *Conn) Send(b []byte) (number uint32, err error) { return c.SendTo(b, netip.AddrPort{}) }
 
 // SendTo is Send to an address; the socket must not be connected.
 func (c *Conn) SendTo(b []byte, to netip.AddrPort) (number uint32, err error) {
 	c.forget()
-	return c.numbered(c.WriteTo(b, to))
+	_, err = c.WriteTo(b, to)
+	return c.numbered(1, err)
 }
 
-// forget drops the stamps that nobody asked for when they have become many.
+// SendBatch sends as many of the messages as the system takes at once, in their order,
+// without waiting for room, and returns how many; the first of them has that number, and
+// the others the next ones. An error is of the first message, and nothing was sent.
+func (c *Conn) SendBatch(out []Message) (n int, first uint32, err error) {
+	c.forget()
+	out = out[:min(len(out), MostBatched)]
+	n, err = c.transmit(out)
+	first, err = c.numbered(n, err)
+	if err == nil && n < len(out) && c.source != datasets.User {
+		c.renumber() // the next message may have got a number before it failed
+	}
+	return n, first, err
+}
+
+// forget takes the stamps that nobody asked for from the kernel when they have become many.
 func (c *Conn) forget() {
 	if c.source != datasets.User && c.sent-c.asked >= mostUnasked {
 		c.asked = c.sent
@@ -57,24 +73,26 @@ func (c *Conn) forget() {
 
 // numbered counts as the kernel does. Whether it counted a packet that it then could
 // not send depends on its version, so after such a one both begin anew.
-func (c *Conn) numbered(_ int, err error) (uint32, error) {
+func (c *Conn) numbered(n int, err error) (first uint32, _ error) {
 	if err != nil {
 		if c.source != datasets.User {
 			c.renumber()
 		}
 		return 0, err
 	}
-	c.sent++
-	return c.sent - 1, nil
+	first = c.sent
+	c.sent += uint32(n)
+	return first, nil
 }
 
 // Departure returns when the packet of that number left, and waits for the stamp of
-// it, but not beyond until. It may run beside a Read, and passes over the stamps of
-// earlier packets.
+// it, but not beyond until. It may run beside a Read.
 func (c *Conn) Departure(number uint32, until time.Time) (datasets.Stamp, error) {
 	if c.source == datasets.User {
 		return datasets.Stamp{}, ErrNoStamp
 	}
-	c.asked = number + 1
+	if int32(number+1-c.asked) > 0 {
+		c.asked = number + 1
+	}
 	return c.departure(number, until)
 }

@@ -2,47 +2,45 @@ package stamp
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
-	"syscall"
+	"os"
+	"sync"
 	"time"
-	"unsafe"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/tickmark/tickmark/datasets"
 )
 
-// departures reads what the kernel's error queue says of packets that have left.
+// departures reads what the kernel's error queue says of packets that have left, and
+// remembers it until it is asked for.
 type departures struct {
-	raw   syscall.RawConn
-	flags int
-	first uint32 // our number of the packet that the kernel numbers 0
+	socket *socket
+	flags  int
 
-	// One reading of the error queue, kept here so that it allocates nothing.
-	once    func(fd uintptr)
-	header  unix.Msghdr
-	control [256]byte
-	got     departed
-	failed  error
+	mu    sync.Mutex // guards what follows
+	first uint32     // our number of the packet that the kernel numbers 0
+	queue vector
+	seen  [MostRemembered]departed
 }
 
 // departed is what one message of the error queue says.
 type departed struct {
-	number    uint32 // the kernel's
-	numbered  bool
-	soft      int64 // CLOCK_REALTIME, 0 if not stamped
-	hard      int64 // the NIC's clock, 0 if not stamped
-	something bool
+	number   uint32 // the kernel's, and ours once it is remembered
+	numbered bool
+	soft     int64 // CLOCK_REALTIME, 0 if not stamped
+	hard     int64 // the NIC's clock, 0 if not stamped
 }
 
 // prepareDepartures asks for numbered stamps without the packet (OPT_TSONLY), for
 // which even an unprivileged program may ask.
 func (c *Conn) prepareDepartures(source datasets.Source) error {
-	raw, err := c.udp.SyscallConn()
-	if err != nil {
+	if err := c.use(); err != nil {
 		return err
 	}
-	d := &departures{raw: raw}
+	defer c.life.RUnlock()
+	d := &departures{socket: &c.socket, first: c.sent}
 	d.flags = unix.SOF_TIMESTAMPING_SOFTWARE | unix.SOF_TIMESTAMPING_RX_SOFTWARE |
 		unix.SOF_TIMESTAMPING_OPT_ID | unix.SOF_TIMESTAMPING_OPT_TSONLY | unix.SOF_TIMESTAMPING_OPT_CMSG
 	if source == datasets.Hardware {
@@ -50,105 +48,113 @@ func (c *Conn) prepareDepartures(source datasets.Source) error {
 	} else {
 		d.flags |= unix.SOF_TIMESTAMPING_TX_SOFTWARE
 	}
-	d.once = d.read
 	if err := d.set(d.flags); err != nil {
 		return fmt.Errorf("%s stamps of departures: %w", source, err)
 	}
-	d.first = c.sent
+	d.queue.grow(perReading)
+	for i := range d.queue.headers {
+		d.queue.headers[i].SetIovlen(0) // the packet itself is not in it
+	}
 	c.departures = d
-	_ = raw.Control(func(fd uintptr) {
-		// With both options the kernel makes up a software stamp where it has none.
-		for _, option := range []int{unix.SO_TIMESTAMPNS_NEW, unix.SO_TIMESTAMPNS_OLD} {
-			_ = unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, option, 0)
-		}
-	})
+	// With both options the kernel makes up a software stamp where it has none.
+	_ = c.set(unix.SO_TIMESTAMPNS_NEW, 0)
+	_ = c.set(unix.SO_TIMESTAMPNS_OLD, 0)
 	return nil
 }
 
 func (d *departures) set(flags int) error {
-	var refused error
-	err := d.raw.Control(func(fd uintptr) {
-		// The newer option has 64-bit seconds everywhere; it came with Linux 5.1.
-		for _, option := range []int{unix.SO_TIMESTAMPING_NEW, unix.SO_TIMESTAMPING_OLD} {
-			if refused = unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, option, flags); refused == nil {
-				return
-			}
-		}
-	})
-	if err != nil {
-		return err
-	}
-	return refused
+	return d.socket.setNewer(unix.SO_TIMESTAMPING_NEW, unix.SO_TIMESTAMPING_OLD, flags)
 }
 
 // renumber has the kernel number from 0 again, which it does whenever OPT_ID is
 // switched on. What the queue holds until then is of the old numbers.
 func (c *Conn) renumber() {
+	if c.use() != nil {
+		return
+	}
+	defer c.life.RUnlock()
 	d := c.departures
 	_ = d.set(d.flags &^ unix.SOF_TIMESTAMPING_OPT_ID)
-	c.drain()
+	d.drain()
 	_ = d.set(d.flags)
+	d.mu.Lock()
 	d.first = c.sent
+	d.mu.Unlock()
 }
 
-// drain reads off all that the queue holds.
+// drain takes what the kernel has, lest it take up room.
 func (c *Conn) drain() {
-	for c.departures.glance() == nil && c.departures.got.something {
+	if c.use() == nil {
+		c.departures.drain()
+		c.life.RUnlock()
 	}
 }
+
+// perReading is how many messages are read off the error queue in one system call.
+const perReading = 16
+
+// drain reads off all that the error queue holds, and is false if that was nothing.
+func (d *departures) drain() (some bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for n := perReading; n == perReading; {
+		n, _ = d.queue.read(d.socket.fd, perReading, unix.MSG_ERRQUEUE|unix.MSG_DONTWAIT)
+		for i := range n {
+			some = true
+			if at := parseDeparted(d.queue.control(i)); at.numbered {
+				at.number += d.first
+				d.seen[at.number%MostRemembered] = at
+			}
+		}
+	}
+	return some
+}
+
+// of returns what is known of the packet of that number.
+func (d *departures) of(number uint32) (departed, bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	at := d.seen[number%MostRemembered]
+	return at, at.numbered && at.number == number
+}
+
+// unclear is how long is waited where the socket says there is something, and it is no
+// stamp: the next read or write will be told.
+const unclear = 200 * time.Microsecond
 
 func (c *Conn) departure(number uint32, until time.Time) (datasets.Stamp, error) {
-	d := c.departures
+	if err := c.use(); err != nil {
+		return datasets.Stamp{}, err
+	}
+	defer c.life.RUnlock()
 	for {
-		err := d.glance()
-		if err == nil && !d.got.something {
-			if !time.Now().Before(until) {
-				return datasets.Stamp{}, ErrNoStamp
-			}
-			err = d.await(until)
+		at, ok := c.departures.of(number)
+		if !ok && c.departures.drain() {
+			at, ok = c.departures.of(number)
 		}
-		switch {
-		case err != nil:
+		if ok {
+			return at.stamp(c.source)
+		}
+		if !time.Now().Before(until) {
+			return datasets.Stamp{}, ErrNoStamp
+		}
+		if err := c.awaitDeparture(until); err != nil {
 			return datasets.Stamp{}, err
-		case d.got.numbered && d.got.number+d.first == number:
-			return d.got.stamp(c.source)
 		}
-		// The stamp of a packet that was given up on.
 	}
 }
 
-// glance reads one message of the error queue, if there is one.
-func (d *departures) glance() error {
-	d.got, d.failed = departed{}, nil
-	if err := d.raw.Control(d.once); err != nil {
-		return err
+// awaitDeparture waits for a stamp, not beyond until.
+func (c *Conn) awaitDeparture(until time.Time) error {
+	began := time.Now()
+	err := c.wait(0, until)
+	switch {
+	case err == nil && time.Since(began) < unclear:
+		time.Sleep(min(unclear, time.Until(until)))
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return ErrNoStamp
 	}
-	return d.failed
-}
-
-// await waits for a message, not much beyond until. It does not use the poller of the
-// runtime, which lets one wait for a socket at a time: a Read may be doing that.
-func (d *departures) await(until time.Time) error {
-	d.got = departed{}
-	left := int(time.Until(until)/time.Millisecond) + 1
-	return d.raw.Control(func(fd uintptr) {
-		_, _ = unix.Poll([]unix.PollFd{{Fd: int32(fd)}}, left) // POLLERR is always reported
-	})
-}
-
-// read takes one message off the error queue into d.got.
-func (d *departures) read(fd uintptr) {
-	d.header.Control = &d.control[0]
-	d.header.SetControllen(len(d.control))
-	_, _, errno := unix.Syscall(unix.SYS_RECVMSG, fd, uintptr(unsafe.Pointer(&d.header)), unix.MSG_ERRQUEUE|unix.MSG_DONTWAIT)
-	switch errno {
-	case 0:
-		d.got = parseDeparted(d.control[:d.header.Controllen])
-		d.got.something = true
-	case unix.EAGAIN, unix.EINTR:
-	default:
-		d.failed = errno
-	}
+	return err
 }
 
 // parseDeparted reads the control messages of one message of the error queue. What

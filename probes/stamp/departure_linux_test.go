@@ -96,7 +96,7 @@ func TestNumbersSurviveAFailedSend(t *testing.T) {
 func TestUnaskedStampsLeaveRoom(t *testing.T) {
 	c, to := departing(t)
 	const granted = 212_992 // net.core.rmem_max as most systems have it
-	if err := c.NetConn().SetReadBuffer(granted); err != nil {
+	if err := c.set(unix.SO_RCVBUF, granted); err != nil {
 		t.Fatal(err)
 	}
 	const many = 10_000 // 20 times what fits

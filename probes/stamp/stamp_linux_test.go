@@ -83,7 +83,7 @@ func TestDropsAreCounted(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer server.Close()
-	if err := server.NetConn().SetReadBuffer(1); err != nil { // the kernel's minimum, 2304 bytes
+	if err := server.set(unix.SO_RCVBUF, 1); err != nil { // the kernel's minimum, 2304 bytes
 		t.Fatal(err)
 	}
 	const sent = 100

@@ -6,48 +6,7 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
-
-	"github.com/tickmark/tickmark/datasets"
 )
-
-// prepare asks the kernel for arrival stamps in nanoseconds, for the count of
-// dropped packets and for room to keep what nobody reads yet. What it refuses,
-// the socket does without.
-func (c *Conn) prepare() {
-	raw, err := c.udp.SyscallConn()
-	if err != nil {
-		return
-	}
-	_ = c.udp.SetReadBuffer(receiveBuffer)
-	_ = raw.Control(func(fd uintptr) {
-		// Beyond net.core.rmem_max only with CAP_NET_ADMIN.
-		_ = unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_RCVBUFFORCE, receiveBuffer)
-		_ = unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_RXQ_OVFL, 1)
-		// The newer option has 64-bit seconds everywhere; it came with Linux 5.1.
-		for _, option := range []int{unix.SO_TIMESTAMPNS_NEW, unix.SO_TIMESTAMPNS_OLD} {
-			if unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, option, 1) == nil {
-				c.kernel = true
-				return
-			}
-		}
-	})
-}
-
-func (c *Conn) receive(buf []byte) (Arrival, error) {
-	n, controls, flags, from, err := c.udp.ReadMsgUDPAddrPort(buf, c.control[:])
-	now := time.Now()
-	if err != nil {
-		return Arrival{}, err
-	}
-	a := Arrival{N: n, From: from, Truncated: flags&unix.MSG_TRUNC != 0}
-	m := parseControl(c.control[:controls])
-	a.Dropped = m.dropped
-	a.arrived(now, m.unixNanos, m.stamped)
-	if c.source == datasets.Hardware && m.hard != 0 {
-		a.Wall = datasets.NewStamp(m.hard, datasets.Local, datasets.Hardware)
-	}
-	return a, nil
-}
 
 // control is what the control messages of one packet say.
 type control struct {
