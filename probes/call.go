@@ -108,6 +108,7 @@ func (p *callProbe) run(ctx context.Context, target, address string, plan Plan, 
 	epoch := time.Now().Add(lead)
 	h := newHeader(datasets.RTT, target, address, epoch, plan)
 	setPlan(h, s, deadlines, listen)
+	setFacts(h, timerFact())
 	setFacts(h, p.facts...)
 	h.Set(datasets.KeyStamps, "user")
 	h.Extra = append(append([]string{}, p.columns...), "why")

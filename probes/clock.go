@@ -36,6 +36,7 @@ func (clock) Run(ctx context.Context, _ string, plan Plan, rec Recorder) error {
 	}
 	h := newHeader(datasets.Clocks, "", "", r.epoch, plan)
 	setPlan(h, s, deadlines{}, 0)
+	setFacts(h, timerFact())
 	step, cost := r.fineness()
 	h.SetDuration("smallest-step", step)
 	h.SetDuration("reading-cost", cost)

@@ -44,6 +44,7 @@ func (daemonProbe) Run(ctx context.Context, target string, plan Plan, rec Record
 	epoch := time.Now().Add(lead)
 	h := newHeader(datasets.Claims, target, d.Place, epoch, plan)
 	setPlan(h, s, deadlines{}, listen)
+	setFacts(h, timerFact())
 	h.Set("daemon", d.Name)
 	if d.Lost != "" {
 		h.Set(datasets.KeyLost, d.Lost)

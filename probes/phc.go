@@ -73,6 +73,7 @@ func (p phcProbe) Run(ctx context.Context, target string, plan Plan, rec Recorde
 	epoch := time.Now().Add(lead)
 	h := newHeader(datasets.Exchanges, target, r.clock.path, epoch, plan)
 	setPlan(h, s, deadlines{fixed: plan.Deadline}, 0)
+	setFacts(h, timerFact())
 	setFacts(h, r.facts()...)
 	// The kernel reads both clocks to the nanosecond; what that takes is in δ.
 	h.SetDuration(datasets.KeyPrecision, time.Nanosecond)

@@ -32,7 +32,7 @@ func Probes() spec.Table[Probe] {
 		{Name: "udp", Summary: "round trip to tickmark's UDP echo, on an open-loop schedule", Bind: bindUDP},
 		{Name: "tcp", Summary: "connecting to a TCP port, or a request and its response", Bind: bindTCP},
 		{Name: "daemon", Summary: "what the time daemons of this host claim of its clock", Bind: bindDaemon},
-		{Name: "pause", Summary: "how long this process was not run: overrun of short sleeps", Bind: bindPause},
+		{Name: "pause", Summary: "how long this process, each CPU, another process, a JVM or a VM was not run", Bind: bindPause},
 		{Name: "clock", Summary: "this host's four clocks read together: steps, slew, suspend", Bind: bindClock},
 	}
 }

@@ -3,6 +3,8 @@ package probes
 import (
 	"context"
 	"time"
+
+	"github.com/tickmark/tickmark/datasets"
 )
 
 // longestNap bounds how long a sleeper sleeps on after it was cancelled.
@@ -18,3 +20,7 @@ func (s *sleeper) until(ctx context.Context, due time.Time) bool {
 		s.nap(min(left, longestNap))
 	}
 }
+
+// timerFact tells a reader of a trace by which timer its probe woke, whose lateness the
+// timer probe measures.
+func timerFact() datasets.Field { return datasets.Field{Key: "timer", Value: timerName()} }

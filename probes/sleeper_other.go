@@ -11,3 +11,6 @@ func newSleeper() *sleeper { return &sleeper{} }
 
 func (*sleeper) nap(d time.Duration) { time.Sleep(d) }
 func (*sleeper) close()              {}
+
+// timerName says what a sleeper sleeps by.
+func timerName() string { return "sleep" }

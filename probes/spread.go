@@ -24,6 +24,15 @@ func (s *spread) add(d time.Duration) {
 	s.max = max(s.max, d)
 }
 
+// join adds what another counted.
+func (s *spread) join(other *spread) {
+	for i, n := range other.buckets {
+		s.buckets[i] += n
+	}
+	s.n += other.n
+	s.max = max(s.max, other.max)
+}
+
 // bucket returns where d goes: below 256 ns each has its own, from there on each
 // power of two is divided by 128.
 func bucket(d time.Duration) int {
