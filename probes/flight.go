@@ -12,13 +12,33 @@ import (
 // tick is how often rows are handed over and a silent socket is looked at.
 const tick = 50 * time.Millisecond
 
-// flight is one run of the udp probe: one goroutine sends, one receives, and the
-// one that runs it records.
+// link carries the packets of a flight there and back. One goroutine reads it, another
+// writes.
+type link interface {
+	// Read waits for a packet. An error that is a refusal belongs to one attempt; one of
+	// another kind, but for the deadline and the end, to the one that has waited longest.
+	Read(buf []byte) (stamp.Arrival, error)
+	Write(b []byte) (int, error)
+	SetReadDeadline(t time.Time) error
+	Close() error
+}
+
+// refusal says that an attempt cannot be answered, and why.
+type refusal struct {
+	seq uint16 // the last bits of its number: no more fits into the packet's header
+	why string
+}
+
+func (r *refusal) Error() string { return r.why }
+
+// flight is one run of a probe of single packets: one goroutine sends, one receives,
+// and the one that runs it records.
 type flight struct {
-	conn      *stamp.Conn
+	conn      link
 	epoch     time.Time
 	schedule  schedule
 	deadlines deadlines
+	cells     func(dst []byte, a *attempt) []byte // of the probe's own columns; nil without
 
 	mu      sync.Mutex // guards what follows
 	open    *inflight

@@ -110,6 +110,16 @@ func (f *inflight) refuse(end int64) {
 	f.strays.refusals++
 }
 
+// deny notes that the latest attempt whose number ends in these bits was refused.
+func (f *inflight) deny(last uint16) {
+	seq := f.next - 1 - int64(uint16(f.next-1)-last)
+	if seq < f.head || f.at(seq).settled {
+		f.strays.refusals++
+		return
+	}
+	f.settle(f.at(seq), datasets.Refused)
+}
+
 func (f *inflight) settle(a *attempt, o datasets.Outcome) {
 	if !a.settled {
 		f.waiting--

@@ -17,7 +17,13 @@ const longestLookup = 5 * time.Second
 
 // remote returns the one address that a whole recording asks.
 func (p ntpProbe) remote(ctx context.Context, target string, listen time.Duration) (netip.AddrPort, error) {
-	host, port, err := splitTarget(target, uint16(p.port))
+	return remoteOf(ctx, target, uint16(p.port), "ip"+strings.TrimPrefix(p.family, "any"), listen)
+}
+
+// remoteOf returns the first address of a target, with its port or else the usual one.
+// The network is ip, ip4 or ip6.
+func remoteOf(ctx context.Context, target string, usual uint16, network string, listen time.Duration) (netip.AddrPort, error) {
+	host, port, err := splitTarget(target, usual)
 	if err != nil {
 		return netip.AddrPort{}, err
 	}
@@ -25,7 +31,6 @@ func (p ntpProbe) remote(ctx context.Context, target string, listen time.Duratio
 	if err != nil {
 		ctx, stop := context.WithTimeout(ctx, max(listen, longestLookup))
 		defer stop()
-		network := "ip" + strings.TrimPrefix(p.family, "any")
 		all, err := net.DefaultResolver.LookupNetIP(ctx, network, host)
 		if err != nil {
 			return netip.AddrPort{}, err

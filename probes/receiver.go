@@ -43,11 +43,23 @@ func (f *flight) receive() error {
 		default:
 			// What a read of a connected socket tells is an ICMP error.
 			if failures++; failures == mostErrors {
-				return fmt.Errorf("udp: %d reads failed in a row: %w", failures, err)
+				return fmt.Errorf("socket: %d reads failed in a row: %w", failures, err)
 			}
-			f.refused(math.MaxInt64)
+			f.refusedBy(err)
 		}
 	}
+}
+
+// refusedBy notes whose refusal an error is.
+func (f *flight) refusedBy(err error) {
+	var r *refusal
+	if !errors.As(err, &r) {
+		f.refused(math.MaxInt64)
+		return
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.open.deny(r.seq)
 }
 
 func (f *flight) arrived(b []byte, a stamp.Arrival) {

@@ -78,9 +78,15 @@ func (r *rows) fill(a *numbered) {
 		r.sample.Elapsed = a.answered.Sub(a.sent)
 		r.sample.Outcome = datasets.Judge(a.answered.Sub(a.due), r.sample.Deadline)
 	}
-	r.extra = appendKnown(r.extra[:0], a.server)
-	r.extra = appendKnown(append(r.extra, '\t'), a.queued)
-	r.sample.Extra = string(r.extra)
+	if r.flight.cells != nil {
+		r.extra = r.flight.cells(r.extra[:0], &a.attempt)
+		r.sample.Extra = string(r.extra)
+	}
+}
+
+// servedCells are of the columns server_ns and server_queued_ns.
+func servedCells(dst []byte, a *attempt) []byte {
+	return appendKnown(append(appendKnown(dst, a.server), '\t'), a.queued)
 }
 
 // appendKnown writes a duration, or - for a negative one.

@@ -83,7 +83,7 @@ func (p udp) Run(ctx context.Context, target string, plan Plan, rec Recorder) er
 		return err
 	}
 	f := &flight{
-		conn: conn, epoch: epoch, schedule: s, deadlines: deadlines,
+		conn: conn, epoch: epoch, schedule: s, deadlines: deadlines, cells: servedCells,
 		open: newInflight(rand.Uint64(), p.size, s.interval, listen),
 	}
 	f.sent.interval = s.interval
