@@ -37,6 +37,7 @@ type Format interface {
 func Formats() spec.Table[Format] {
 	return spec.Table[Format]{
 		{Name: "native", Summary: "tickmark's own text trace, every version of it", Bind: bindNative},
+		{Name: "gclog", Summary: "the pauses in a Java GC log, unified (JDK 9 and later) or older", Bind: bindGCLog},
 		{Name: "csv", Summary: "latencies in a named column of a CSV file (never guessed: name it)", Bind: bindCSV},
 	}
 }
