@@ -12,15 +12,56 @@ import (
 // tick is how often rows are handed over and a silent socket is looked at.
 const tick = 50 * time.Millisecond
 
-// link carries the packets of a flight there and back. One goroutine reads it, another
-// writes.
+// link carries the packets of a flight there and back, as a stamp.Conn does. One
+// goroutine uses it; another may close it.
 type link interface {
-	// Read waits for a packet. An error that is a refusal belongs to one attempt; one of
+	// ReadBatch waits for packets. An error that is a refusal belongs to one attempt; one of
 	// another kind, but for the deadline and the end, to the one that has waited longest.
+	ReadBatch(in []stamp.Message) (n int, err error)
+	// SendBatch sends the first n of the messages, or says why the first cannot be sent.
+	SendBatch(out []stamp.Message) (n int, first uint32, err error)
+	// Departure returns the stamp of a packet's departure, if it is known.
+	Departure(number uint32, until time.Time) (datasets.Stamp, error)
+	// SetReadDeadline says until when the next readings wait.
+	SetReadDeadline(t time.Time) error
+	Close() error
+}
+
+// datagrams is a socket of which packets are read and written one by one.
+type datagrams interface {
 	Read(buf []byte) (stamp.Arrival, error)
 	Write(b []byte) (int, error)
 	SetReadDeadline(t time.Time) error
 	Close() error
+}
+
+// oneByOne is a link of datagrams.
+type oneByOne struct{ datagrams }
+
+func (o oneByOne) ReadBatch(in []stamp.Message) (n int, err error) {
+	if in[0].Arrival, err = o.Read(in[0].Buf); err != nil {
+		return 0, err
+	}
+	return 1, nil
+}
+
+func (o oneByOne) SendBatch(out []stamp.Message) (n int, first uint32, err error) {
+	if _, err = o.Write(out[0].Buf); err != nil {
+		return 0, 0, err
+	}
+	return 1, 0, nil
+}
+
+func (oneByOne) Departure(uint32, time.Time) (datasets.Stamp, error) {
+	return datasets.Stamp{}, stamp.ErrNoStamp
+}
+
+// SetReadDeadline leaves the system's poller time to look whether something is there.
+func (o oneByOne) SetReadDeadline(t time.Time) error {
+	if least := time.Now().Add(100 * time.Microsecond); t.Before(least) {
+		t = least
+	}
+	return o.datagrams.SetReadDeadline(t)
 }
 
 // refusal says that an attempt cannot be answered, and why.
@@ -31,19 +72,21 @@ type refusal struct {
 
 func (r *refusal) Error() string { return r.why }
 
-// flight is one run of a probe of single packets: one goroutine sends, one receives,
-// and the one that runs it records.
+// flight is one run of a probe of single packets: one goroutine sends and receives, and
+// the one that runs it records.
 type flight struct {
-	conn      link
-	epoch     time.Time
-	schedule  schedule
-	deadlines deadlines
-	cells     func(dst []byte, a *attempt) []byte // of the probe's own columns; nil without
+	conn       link
+	departures bool // are stamped
+	epoch      time.Time
+	schedule   schedule
+	deadlines  deadlines
+	cells      func(dst []byte, a *attempt) []byte // of the probe's own columns; nil without
 
-	mu      sync.Mutex // guards what follows
-	open    *inflight
-	sent    sending
-	dropped uint32 // packets that found the socket full
+	mu       sync.Mutex // guards what follows
+	open     *inflight
+	sent     sending
+	departed int64  // stamps of departures
+	dropped  uint32 // packets that found the socket full
 }
 
 func (f *flight) now() datasets.Instant { return datasets.Instant(time.Since(f.epoch)) }
@@ -54,21 +97,17 @@ func (f *flight) run(ctx context.Context, rec Recorder) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	allSent := make(chan struct{})
-	var both sync.WaitGroup
-	both.Go(func() {
-		defer close(allSent)
-		f.send(ctx)
-	})
+	var flying sync.WaitGroup
 	var failed error
-	both.Go(func() {
-		if failed = f.receive(); failed != nil {
+	flying.Go(func() {
+		if failed = f.fly(ctx, allSent); failed != nil {
 			stop()
 		}
 	})
 	err := f.record(ctx, allSent, rec)
 	stop()
 	f.conn.Close()
-	both.Wait()
+	flying.Wait()
 	if err != nil {
 		return err
 	}
@@ -116,13 +155,18 @@ func (f *flight) trailer(unfinished int64) []datasets.Field {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	stray := &f.open.strays
-	return append(f.sent.fields(),
+	fields := f.sent.fields()
+	if f.departures {
+		fields = append(fields, count("t1-missing", f.sent.lateness.n-f.departed))
+	}
+	return append(fields,
 		count("junk", stray.junk),
 		count("doubtful", stray.doubtful),
 		count("duplicates-after", stray.duplicates),
 		count("answers-after-listen", stray.late),
 		count("refusals-unmatched", stray.refusals),
 		count("socket-drops", int64(f.dropped)),
+		count("wall-steps", f.open.steps.count),
 		count(datasets.KeyUnfinished, unfinished),
 	)
 }

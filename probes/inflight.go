@@ -19,18 +19,27 @@ const (
 	mostInflight   = 1 << 20 // 64 MiB
 )
 
-// attempt is what is known of one attempt, 64 bytes.
+// attempt is what is known of one attempt.
 type attempt struct {
 	due, sent      datasets.Instant
 	answered       datasets.Instant // when its first good answer was read
-	stall          time.Duration    // how long that answer had waited to be read
+	stall          time.Duration    // our own delay: of the sending, and of the answer waiting to be read
 	server, queued time.Duration    // how long the other side had it, and how long it lay there unread; −1 unknown
+	t1, t2, t4     int64            // since 1970: left us, arrived there, came back; 0 unknown
 	inflight       int32
 	copies         int32
 	outcome        datasets.Outcome // once settled
 	left           bool             // the packet has left, or never will
 	settled        bool
 	doubtful       bool // an answer came that must not be believed
+	stepped        bool // the wall clock stepped while it was in flight
+}
+
+// reading is when a packet was read, and what is known of its arrival.
+type reading struct {
+	at     datasets.Instant
+	waited time.Duration // to be read
+	t4     int64         // of its arrival, since 1970; 0 is unknown
 }
 
 // inflight holds the attempts from the moment they begin until they are handed
@@ -40,7 +49,7 @@ type inflight struct {
 	session uint64
 	size    int           // bytes of a packet
 	listen  time.Duration // from due
-	ring    []attempt
+	ring    []slot
 	head    int64 // the first attempt that has not been handed over
 	next    int64 // the number of the next one
 	waiting int32 // how many are neither answered nor given up
@@ -49,6 +58,7 @@ type inflight struct {
 	// Nothing is given up before it, so that a pause of ours is not taken for a loss.
 	drained datasets.Instant
 
+	steps  wallSteps
 	strays strays
 }
 
@@ -69,10 +79,14 @@ func newInflight(session uint64, size int, interval, listen time.Duration) *infl
 	for room < want && room < mostInflight {
 		room *= 2
 	}
-	return &inflight{session: session, size: size, listen: listen, ring: make([]attempt, room)}
+	return &inflight{session: session, size: size, listen: listen, ring: make([]slot, room)}
 }
 
-func (f *inflight) at(seq int64) *attempt { return &f.ring[seq&int64(len(f.ring)-1)] }
+func (f *inflight) slot(seq int64) *slot { return &f.ring[seq&int64(len(f.ring)-1)] }
+
+func (f *inflight) at(seq int64) attempt { return f.slot(seq).open() }
+
+func (f *inflight) put(seq int64, a *attempt) { *f.slot(seq) = pack(a) }
 
 // full reports whether no attempt can begin until one is handed over.
 func (f *inflight) full() bool { return f.next-f.head >= int64(len(f.ring)) }
@@ -82,7 +96,7 @@ func (f *inflight) begin(due datasets.Instant) int64 {
 	seq := f.next
 	f.next++
 	f.waiting++
-	*f.at(seq) = attempt{due: due, inflight: f.waiting, server: -1, queued: -1}
+	f.put(seq, &attempt{due: due, inflight: f.waiting, server: -1, queued: -1})
 	return seq
 }
 
@@ -90,12 +104,24 @@ func (f *inflight) begin(due datasets.Instant) int64 {
 func (f *inflight) leave(seq int64, sent datasets.Instant) {
 	a := f.at(seq)
 	a.sent, a.left = sent, true
+	f.put(seq, &a)
+}
+
+// depart notes the stamp of the attempt's departure, since 1970.
+func (f *inflight) depart(seq, t1 int64) {
+	if seq < f.head {
+		return
+	}
+	a := f.at(seq)
+	a.t1 = t1
+	f.put(seq, &a)
 }
 
 // lose notes that the attempt was not sent.
 func (f *inflight) lose(seq int64, at datasets.Instant) {
-	f.leave(seq, at)
-	f.settle(f.at(seq), datasets.LostLocal)
+	a := f.at(seq)
+	a.sent, a.left = at, true
+	f.settle(seq, &a, datasets.LostLocal)
 }
 
 // refuse notes that the other side said no to an attempt before end. It does not
@@ -103,7 +129,7 @@ func (f *inflight) lose(seq int64, at datasets.Instant) {
 func (f *inflight) refuse(end int64) {
 	for seq := f.head; seq < end; seq++ {
 		if a := f.at(seq); !a.settled {
-			f.settle(a, datasets.Refused)
+			f.settle(seq, &a, datasets.Refused)
 			return
 		}
 	}
@@ -113,24 +139,25 @@ func (f *inflight) refuse(end int64) {
 // deny notes that the latest attempt whose number ends in these bits was refused.
 func (f *inflight) deny(last uint16) {
 	seq := f.next - 1 - int64(uint16(f.next-1)-last)
-	if seq < f.head || f.at(seq).settled {
+	a := f.at(seq)
+	if seq < f.head || a.settled {
 		f.strays.refusals++
 		return
 	}
-	f.settle(f.at(seq), datasets.Refused)
+	f.settle(seq, &a, datasets.Refused)
 }
 
-func (f *inflight) settle(a *attempt, o datasets.Outcome) {
+func (f *inflight) settle(seq int64, a *attempt, o datasets.Outcome) {
 	if !a.settled {
 		f.waiting--
 	}
 	a.outcome, a.settled = o, true
+	f.put(seq, a)
 }
 
-// arrive takes a packet that was read at the instant at, waited after it came in.
-// An answer that must not be believed does not spoil a good one.
-func (f *inflight) arrive(b []byte, at datasets.Instant, waited time.Duration) {
-	f.drain(at.Add(-waited))
+// arrive takes a packet. An answer that must not be believed does not spoil a good one.
+func (f *inflight) arrive(b []byte, r reading) {
+	f.drain(r.at.Add(-r.waited))
 	p, err := echo.Parse(b)
 	seq := int64(p.Seq)
 	switch {
@@ -140,29 +167,36 @@ func (f *inflight) arrive(b []byte, at datasets.Instant, waited time.Duration) {
 		f.strays.late++
 	case p.Session != f.session || !p.Reply || len(b) != f.size:
 		f.strays.doubtful++
-		f.at(seq).doubtful = true
+		f.slot(seq).flags |= isDoubtful
 	default:
-		f.answer(seq, &p, at, waited)
+		f.answer(seq, &p, r)
 	}
 }
 
-func (f *inflight) answer(seq int64, p *echo.Packet, at datasets.Instant, waited time.Duration) {
+func (f *inflight) answer(seq int64, p *echo.Packet, r reading) {
 	a := f.at(seq)
 	switch {
 	case a.settled && a.outcome.Answered():
 		a.copies++
+		f.put(seq, &a)
 		if seq < f.head {
 			f.strays.duplicates++
 		}
-	case seq < f.head, at.Add(-waited).Sub(a.due) > f.listen:
+	case seq < f.head, r.at.Add(-r.waited).Sub(a.due) > f.listen:
 		f.strays.late++
 	default:
-		a.answered, a.copies = at, 1
+		sent := max(a.due, a.sent)
+		a.answered, a.copies = r.at, 1
 		// A step of the wall clock, which the wait is taken from, must not make it
 		// longer than the whole round trip.
-		a.stall = min(waited, at.Sub(max(a.due, a.sent)))
+		a.stall = sent.Sub(a.due) + min(r.waited, r.at.Sub(sent))
 		a.server, a.queued = served(p)
-		f.settle(a, datasets.Replied)
+		a.t2, a.t4 = p.ServerReceivedWall, r.t4
+		outcome := datasets.Replied
+		if a.stepped = f.steps.within(sent, r.at); a.stepped {
+			outcome = datasets.Invalid
+		}
+		f.settle(seq, &a, outcome)
 	}
 }
 
@@ -189,15 +223,15 @@ func (f *inflight) drain(t datasets.Instant) { f.drained = max(f.drained, t) }
 func (f *inflight) handOver(limit int, yield func(seq int64, a attempt)) {
 	for ; f.head < f.next && limit > 0; limit-- {
 		a := f.at(f.head)
-		if !f.final(a) {
+		if !f.final(f.head, &a) {
 			return
 		}
-		yield(f.head, *a)
+		yield(f.head, a)
 		f.head++
 	}
 }
 
-func (f *inflight) final(a *attempt) bool {
+func (f *inflight) final(seq int64, a *attempt) bool {
 	closed := f.drained.Sub(a.due) > f.listen+slack
 	switch {
 	case !a.left:
@@ -205,9 +239,9 @@ func (f *inflight) final(a *attempt) bool {
 	case a.settled:
 		return closed || !a.outcome.Answered() || f.drained.Sub(a.answered) >= grace
 	case closed && a.doubtful:
-		f.settle(a, datasets.Invalid)
+		f.settle(seq, a, datasets.Invalid)
 	case closed:
-		f.settle(a, datasets.TimedOut)
+		f.settle(seq, a, datasets.TimedOut)
 	}
 	return closed
 }
@@ -216,8 +250,8 @@ func (f *inflight) final(a *attempt) bool {
 // many were still open.
 func (f *inflight) abandon(yield func(seq int64, a attempt)) (unfinished int64) {
 	for ; f.head < f.next; f.head++ {
-		if a := f.at(f.head); f.final(a) || a.left && a.settled {
-			yield(f.head, *a)
+		if a := f.at(f.head); f.final(f.head, &a) || a.left && a.settled {
+			yield(f.head, a)
 		} else {
 			unfinished++
 		}

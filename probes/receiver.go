@@ -15,39 +15,44 @@ import (
 // mostErrors is how many reads may fail in a row before a socket is given up.
 const mostErrors = 1000
 
-// receive reads until the socket is closed.
-func (f *flight) receive() error {
-	buf := make([]byte, f.open.size+1) // one byte more shows a packet that is too long
-	var until time.Time
-	for failures := 0; ; {
-		before := time.Now()
-		if !before.Before(until) {
-			until = before.Add(tick)
-			if err := f.conn.SetReadDeadline(until); err != nil {
-				return nil // closed
-			}
-		}
-		a, err := f.conn.Read(buf)
-		switch {
-		case err == nil:
-			failures = 0
-			f.arrived(buf[:a.N], a)
-		case errors.Is(err, net.ErrClosed):
-			return nil
-		case errors.Is(err, os.ErrDeadlineExceeded):
-			failures = 0
-			// A read that began just before the deadline may not have looked.
-			if until.Sub(before) > tick/2 {
-				f.silent(before)
-			}
-		default:
-			// What a read of a connected socket tells is an ICMP error.
-			if failures++; failures == mostErrors {
-				return fmt.Errorf("socket: %d reads failed in a row: %w", failures, err)
-			}
-			f.refusedBy(err)
-		}
+// receiver takes what arrives.
+type receiver struct {
+	flight   *flight
+	batch    []stamp.Message
+	failures int
+}
+
+func newReceiver(f *flight) *receiver {
+	return &receiver{flight: f, batch: messages(f.open.size + 1)} // one byte more shows a packet that is too long
+}
+
+// receive takes what has arrived, and if that is nothing waits for it until a moment.
+func (r *receiver) receive(until time.Time) error {
+	f := r.flight
+	before := time.Now()
+	if err := f.conn.SetReadDeadline(until); err != nil {
+		return nil // closed
 	}
+	n, err := f.conn.ReadBatch(r.batch)
+	switch {
+	case err == nil:
+		r.failures = 0
+		f.arrived(r.batch[:n])
+		if n < len(r.batch) {
+			f.silent(before)
+		}
+	case errors.Is(err, net.ErrClosed):
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		r.failures = 0
+		f.silent(before)
+	default:
+		// What a read of a connected socket tells is an ICMP error.
+		if r.failures++; r.failures == mostErrors {
+			return fmt.Errorf("socket: %d reads failed in a row: %w", r.failures, err)
+		}
+		f.refusedBy(err)
+	}
+	return nil
 }
 
 // refusedBy notes whose refusal an error is.
@@ -62,19 +67,29 @@ func (f *flight) refusedBy(err error) {
 	f.open.deny(r.seq)
 }
 
-func (f *flight) arrived(b []byte, a stamp.Arrival) {
-	at := datasets.Instant(a.Mono.Sub(f.epoch))
+func (f *flight) arrived(in []stamp.Message) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.open.arrive(b, at, a.Waited)
-	f.dropped = a.Dropped
+	for i := range in {
+		a := &in[i].Arrival
+		r := reading{at: datasets.Instant(a.Mono.Sub(f.epoch)), waited: a.Waited}
+		if i == 0 {
+			f.open.steps.read(a.Mono, r.at)
+		}
+		if a.Wall.Source() != datasets.User {
+			r.t4, _ = a.Wall.UnixNanos()
+		}
+		f.open.arrive(in[i].Buf[:a.N], r)
+		f.dropped = a.Dropped
+	}
 }
 
 // silent notes that nothing lay unread at t.
 func (f *flight) silent(t time.Time) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.open.drain(datasets.Instant(t.Sub(f.epoch)))
+	at := datasets.Instant(t.Sub(f.epoch))
+	f.open.drain(at)
 }
 
 // refused notes that an attempt before end was refused.

@@ -84,11 +84,6 @@ func (r *rows) fill(a *numbered) {
 	}
 }
 
-// servedCells are of the columns server_ns and server_queued_ns.
-func servedCells(dst []byte, a *attempt) []byte {
-	return appendKnown(append(appendKnown(dst, a.server), '\t'), a.queued)
-}
-
 // appendKnown writes a duration, or - for a negative one.
 func appendKnown(dst []byte, d time.Duration) []byte {
 	if d < 0 {

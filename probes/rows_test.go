@@ -23,13 +23,13 @@ func TestRowsJudgeWhatTheUserWaited(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			rec := &rowsOf{}
-			r := newRows(&flight{deadlines: deadlines{fixed: tt.deadline}, open: newInflight(1, 96, time.Second, time.Second)}, rec)
+			r := newRows(&flight{cells: udpCells, deadlines: deadlines{fixed: tt.deadline}, open: newInflight(1, 96, time.Second, time.Second)}, rec)
 			r.take(7, attempt{sent: ms(30), answered: ms(60), outcome: tt.outcome, copies: 1, server: 5, queued: -1})
 			if err := r.record(); err != nil {
 				t.Fatal(err)
 			}
 			s := rec.samples[0]
-			if s.Outcome != tt.want || s.Deadline != tt.deadline || s.Seq != 7 || s.Extra != "5\t-" {
+			if s.Outcome != tt.want || s.Deadline != tt.deadline || s.Seq != 7 || s.Extra != "-\t-\t-\t5\t-\t-" {
 				t.Errorf("want %s, got %+v", tt.want, s)
 			}
 			if latency, ok := s.Latency(); ok && (latency != 60*time.Millisecond || s.Elapsed != 30*time.Millisecond) {

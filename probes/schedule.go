@@ -47,21 +47,42 @@ func newSchedule(plan Plan, usual time.Duration) (schedule, error) {
 // schedule always yields the same.
 func (s schedule) all() iter.Seq2[int64, datasets.Instant] {
 	return func(yield func(int64, datasets.Instant) bool) {
-		due := s.phase
-		for n := int64(0); s.count == 0 || n < s.count; n++ {
-			if s.duration > 0 && time.Duration(due) >= s.duration {
+		for c := s.start(); !c.over; c.step() {
+			if !yield(c.n, c.due) {
 				return
 			}
-			if !yield(n, due) {
-				return
-			}
-			gap := s.arrivals.gap(n, due-s.phase, s.interval)
-			if gap > math.MaxInt64-time.Duration(due) {
-				return
-			}
-			due = due.Add(gap)
 		}
 	}
+}
+
+// cursor stands at one attempt of a schedule.
+type cursor struct {
+	schedule schedule
+	n        int64
+	due      datasets.Instant
+	over     bool // there is no such attempt, nor one after it
+}
+
+func (s schedule) start() *cursor {
+	c := &cursor{schedule: s, due: s.phase}
+	c.settle()
+	return c
+}
+
+// step goes to the next attempt.
+func (c *cursor) step() {
+	gap := c.schedule.arrivals.gap(c.n, c.due-c.schedule.phase, c.schedule.interval)
+	if gap > math.MaxInt64-time.Duration(c.due) {
+		c.over = true
+		return
+	}
+	c.n, c.due = c.n+1, c.due.Add(gap)
+	c.settle()
+}
+
+func (c *cursor) settle() {
+	s := &c.schedule
+	c.over = s.count > 0 && c.n >= s.count || s.duration > 0 && time.Duration(c.due) >= s.duration
 }
 
 // String returns the schedule as a spec: constant:interval=10ms,count=100.

@@ -8,77 +8,191 @@ import (
 
 	"github.com/tickmark/tickmark/datasets"
 	"github.com/tickmark/tickmark/probes/echo"
+	"github.com/tickmark/tickmark/probes/stamp"
 )
 
-// send sends every attempt when it is due. It does not lock its thread: waking a
-// locked one takes 20 µs longer.
-func (f *flight) send(ctx context.Context) {
-	sleeper := newSleeper()
-	defer sleeper.close()
-	buf := make([]byte, f.open.size)
-	for _, due := range f.schedule.all() {
-		sleeper.until(ctx, f.epoch.Add(time.Duration(due)))
-		seq, ok := f.begin(ctx, sleeper, due)
-		if !ok {
+// sender sends attempts when they are due, as many together as are.
+type sender struct {
+	flight  *flight
+	next    *cursor
+	batch   []stamp.Message // room for packets
+	seqs    []int64         // of those to be sent now
+	dues    []datasets.Instant
+	stopped bool        // the last call sent less than it was given
+	full    bool        // no more can be in flight until rows are handed over
+	away    []departing // sent, and without a stamp so far
+	gone    []departing // sent, and with a stamp that is in no row yet
+}
+
+// departing is an attempt on its way out: the number of its packet, its stamp.
+type departing struct {
+	seq    int64
+	number uint32
+	t1     int64
+}
+
+// mostAway is how many departures are waited for while the first of them is missing: some
+// drivers hand the stamps of two queues out in another order, others none at all.
+const mostAway = stamp.MostRemembered / 2
+
+func newSender(f *flight) *sender {
+	return &sender{flight: f, next: f.schedule.start(), batch: messages(f.open.size)}
+}
+
+// messages returns room for as many packets of a size as are worth handling together.
+func messages(size int) []stamp.Message {
+	const most = 1 << 20
+	n := max(1, min(stamp.MostBatched, most/size))
+	room := make([]byte, n*size)
+	batch := make([]stamp.Message, n)
+	for i := range batch {
+		batch[i].Buf = room[i*size : (i+1)*size]
+	}
+	return batch
+}
+
+// send sends what is due.
+func (s *sender) send() {
+	s.begin()
+	for len(s.seqs) > 0 {
+		s.transmit()
+	}
+	s.depart()
+}
+
+// begin makes room for what is due, as far as there is.
+func (s *sender) begin() {
+	f := s.flight
+	wall := time.Now()
+	now := datasets.Instant(wall.Sub(f.epoch))
+	s.seqs, s.dues = s.seqs[:0], s.dues[:0]
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.open.steps.read(wall, now)
+	for ; !s.next.over && s.next.due <= now && len(s.seqs) < len(s.batch); s.next.step() {
+		if s.full = f.open.full(); s.full {
 			return
 		}
-		if now := f.now(); now.Sub(due) > f.open.listen {
-			f.skip(seq, now)
+		due := s.next.due
+		seq := f.open.begin(due)
+		if now.Sub(due) > f.open.listen {
+			f.sent.skipped++
+			f.open.lose(seq, now)
 			continue
 		}
-		sent, err := f.transmit(seq, buf)
-		f.note(seq, due, sent, err)
+		p := echo.Packet{Session: f.open.session, Seq: uint64(seq), ClientSent: int64(now)}
+		p.Append(s.batch[len(s.seqs)].Buf[:0])
+		s.seqs, s.dues = append(s.seqs, seq), append(s.dues, due)
 	}
 }
 
-// begin waits for room, and is false once ctx is done.
-func (f *flight) begin(ctx context.Context, sleeper *sleeper, due datasets.Instant) (seq int64, ok bool) {
-	for ctx.Err() == nil {
-		f.mu.Lock()
-		if ok = !f.open.full(); ok {
-			seq = f.open.begin(due)
-		}
-		f.mu.Unlock()
-		if ok {
-			return seq, true
-		}
-		sleeper.nap(time.Millisecond)
+// wakes returns when there is something to be sent again.
+func (s *sender) wakes() datasets.Instant {
+	now := s.flight.now()
+	switch {
+	case s.next.over:
+		return now.Add(tick)
+	case s.full:
+		return now.Add(time.Millisecond)
 	}
-	return 0, false
+	return min(s.next.due, now.Add(tick))
 }
 
-// transmit writes the packet of attempt seq and returns when it did.
-func (f *flight) transmit(seq int64, buf []byte) (sent datasets.Instant, err error) {
-	p := echo.Packet{Session: f.open.session, Seq: uint64(seq)}
+// transmit sends what was begun, or notes that the first of it cannot be sent.
+func (s *sender) transmit() {
+	f := s.flight
+	var n int
+	var first uint32
+	var err error
+	var sent time.Time
+	all := len(s.seqs)
 	for range 3 {
-		sent = f.now()
-		p.ClientSent = int64(sent)
-		p.Append(buf[:0])
-		_, err = f.conn.Write(buf)
-		if !errors.Is(err, syscall.ECONNREFUSED) {
+		sent = time.Now()
+		if n, first, err = f.conn.SendBatch(s.batch[:all]); !errors.Is(err, syscall.ECONNREFUSED) {
 			break
 		}
-		// The write told of an earlier packet, and sent nothing.
-		f.refused(seq)
+		// The system call told of an earlier packet, and sent nothing.
+		f.refused(s.seqs[0])
 	}
-	return sent, err
+	if err == nil && s.stopped {
+		// What stopped the call before this one, without a word, was such a word.
+		f.refused(s.seqs[0])
+	}
+	s.stopped = err == nil && n < all
+	s.note(n, first, datasets.Instant(sent.Sub(f.epoch)), err)
+	n = max(n, 1)
+	s.seqs, s.dues = s.seqs[n:], s.dues[n:]
+	for i := range s.seqs {
+		copy(s.batch[i].Buf, s.batch[n+i].Buf[:echo.Size])
+	}
 }
 
-func (f *flight) note(seq int64, due, sent datasets.Instant, err error) {
+func (s *sender) note(n int, first uint32, sent datasets.Instant, err error) {
+	f := s.flight
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if err != nil {
 		f.sent.refused(err)
-		f.open.lose(seq, sent)
+		f.open.lose(s.seqs[0], sent)
 		return
 	}
-	f.sent.left(due, sent)
-	f.open.leave(seq, sent)
+	for i := range n {
+		f.sent.left(s.dues[i], sent)
+		f.open.leave(s.seqs[i], sent)
+		if f.departures {
+			s.away = append(s.away, departing{seq: s.seqs[i], number: first + uint32(i)})
+		}
+	}
 }
 
-func (f *flight) skip(seq int64, now datasets.Instant) {
+// depart notes the stamps of departures that have come.
+func (s *sender) depart() {
+	s.gone = s.gone[:0]
+	n := 0
+	for ; n < len(s.away); n++ {
+		d := s.away[n]
+		at, err := s.flight.conn.Departure(d.number, time.Time{})
+		if err == nil {
+			d.t1, _ = at.UnixNanos()
+			s.gone = append(s.gone, d)
+		} else if len(s.away)-n <= mostAway {
+			break
+		}
+	}
+	if n == 0 {
+		return
+	}
+	s.away = append(s.away[:0], s.away[n:]...)
+	f := s.flight
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.sent.skipped++
-	f.open.lose(seq, now)
+	for _, d := range s.gone {
+		f.open.depart(d.seq, d.t1)
+	}
+	f.departed += int64(len(s.gone))
+}
+
+// fly sends and receives until ctx is done or the socket fails. One goroutine does both,
+// on a thread of its own: what is due, and what has come, are handled together, and in
+// between it waits once for either.
+func (f *flight) fly(ctx context.Context, allSent chan<- struct{}) error {
+	sharpen()
+	s, r := newSender(f), newReceiver(f)
+	sending := true
+	defer func() {
+		if sending {
+			close(allSent)
+		}
+	}()
+	for ctx.Err() == nil {
+		s.send()
+		if sending && s.next.over {
+			sending = false
+			close(allSent)
+		}
+		if err := r.receive(f.epoch.Add(time.Duration(s.wakes()))); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -24,18 +24,28 @@ const largestUDP = 65_507
 // in a row is what a user of the network waits: from due to the return of the read.
 type udp struct {
 	size     int
+	stamps   datasets.Source // of departures
 	arrivals arrivals
 }
 
 func bindUDP(fs *flag.FlagSet) func() (Probe, error) {
 	size := fs.Int("size", echo.Size, "`bytes` of a packet's payload, both ways")
+	stamps := fs.String("stamps", datasets.Kernel.String(), "who stamps departures, beside us: `kernel`, where it can, or user")
 	arrivals := bindArrivals(fs)
 	return func() (Probe, error) {
 		if *size < echo.Size || *size > largestUDP {
 			return nil, fmt.Errorf("size must be from %d to %d", echo.Size, largestUDP)
 		}
-		a, err := arrivals()
-		return udp{*size, a}, err
+		if *stamps != datasets.Kernel.String() && *stamps != datasets.User.String() {
+			return nil, fmt.Errorf("stamps %q: want kernel or user", *stamps)
+		}
+		p := udp{size: *size}
+		if *stamps == datasets.Kernel.String() {
+			p.stamps = datasets.Kernel
+		}
+		var err error
+		p.arrivals, err = arrivals()
+		return p, err
 	}
 }
 
@@ -77,17 +87,30 @@ func (p udp) Run(ctx context.Context, target string, plan Plan, rec Recorder) er
 	h.Set(datasets.KeyStamps, "user")
 	if conn.KernelStamps() {
 		h.Set("stall-stamps", "kernel")
+		h.Set("t4-stamps", "kernel")
 	}
-	h.Extra = []string{"server_ns", "server_queued_ns"}
+	refused := conn.StampDepartures(p.stamps)
+	if p.stamps != datasets.User {
+		setFacts(h, departureFact(refused))
+	}
+	h.Extra = udpColumns()
 	if err := rec.Begin(h); err != nil {
 		return err
 	}
 	f := &flight{
-		conn: conn, epoch: epoch, schedule: s, deadlines: deadlines, cells: servedCells,
+		conn: conn, departures: p.stamps != datasets.User && refused == nil, epoch: epoch, schedule: s, deadlines: deadlines, cells: udpCells,
 		open: newInflight(rand.Uint64(), p.size, s.interval, listen),
 	}
 	f.sent.interval = s.interval
 	return f.run(ctx, rec)
+}
+
+// departureFact says whose t1 is, or why it is nobody's.
+func departureFact(refused error) datasets.Field {
+	if refused != nil {
+		return datasets.Field{Key: "t1-stamps", Value: "none: " + refused.Error()}
+	}
+	return datasets.Field{Key: "t1-stamps", Value: datasets.Kernel.String()}
 }
 
 // resolve returns the first address of target, host:port.
