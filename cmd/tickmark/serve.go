@@ -21,10 +21,10 @@ func newServeVerb(s *streams) *cobra.Command {
 	)
 	cmd := &cobra.Command{
 		Use:   "serve",
-		Short: "Be the other end: a UDP echo with its own stamps and an NTP server, with faults on demand",
+		Short: "Be the other end: a UDP echo with its own stamps, a TCP echo and an NTP server, with faults on demand",
 		Long: `Serves until Ctrl-C. The NTP server is for measuring, not for setting clocks: it hands out
 this host's time as it is. Faults are repeatable and seeded (tickmark list faults).`,
-		Example: `  tickmark serve --udp :9123 --ntp :9124
+		Example: `  tickmark serve --udp :9123 --tcp :9123 --ntp :9124
   tickmark serve --ntp 127.0.0.1:9124 --fault offset:by=1.234567ms
   tickmark serve --udp :9123 --fault freeze:every=10s,for=400ms --fault loss:share=1%`,
 		Args: cobra.NoArgs,
@@ -44,6 +44,7 @@ this host's time as it is. Faults are repeatable and seeded (tickmark list fault
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&cfg.UDP, "udp", "", "serve the UDP echo at this `address` (:9123)")
+	flags.StringVar(&cfg.TCP, "tcp", "", "echo bytes over TCP at this `address` (:9123), without faults")
 	flags.StringVar(&cfg.NTP, "ntp", "", "serve NTP at this `address` (:123 needs privileges)")
 	flags.IntVar(&cfg.Stratum, "stratum", 1, "the stratum to claim, 1 to 16")
 	flags.StringArrayVar(&faults, "fault", nil, "inject a fault, by `spec` (tickmark list faults); repeatable")
@@ -55,14 +56,14 @@ this host's time as it is. Faults are repeatable and seeded (tickmark list fault
 
 func checkServe(cfg serve.Config, duration time.Duration) error {
 	switch {
-	case cfg.UDP == "" && cfg.NTP == "":
-		return usagef("serve: say what to serve: --udp ADDR, --ntp ADDR or both")
+	case cfg.UDP == "" && cfg.TCP == "" && cfg.NTP == "":
+		return usagef("serve: say what to serve: --udp ADDR, --tcp ADDR, --ntp ADDR or several")
 	case cfg.Stratum < 1 || cfg.Stratum > 16:
 		return usagef("serve: --stratum %d: want 1 to 16", cfg.Stratum)
 	case duration < 0:
 		return usagef("serve: --duration %s: must not be negative", duration)
 	}
-	for _, addr := range []string{cfg.UDP, cfg.NTP} {
+	for _, addr := range []string{cfg.UDP, cfg.TCP, cfg.NTP} {
 		if addr == "" {
 			continue
 		}
@@ -81,6 +82,9 @@ func serveUntilDone(ctx context.Context, s *streams, cfg serve.Config, faults []
 	}
 	if a := server.UDPAddr(); a.IsValid() {
 		fmt.Fprintf(s.err, "serving UDP echo at %s\n", a)
+	}
+	if a := server.TCPAddr(); a.IsValid() {
+		fmt.Fprintf(s.err, "serving TCP echo at %s\n", a)
 	}
 	if a := server.NTPAddr(); a.IsValid() {
 		fmt.Fprintf(s.err, "serving NTP at %s\n", a)
@@ -104,6 +108,9 @@ func serveUntilDone(ctx context.Context, s *streams, cfg serve.Config, faults []
 			fmt.Fprintf(s.err, "%s: %d received, %d sent, %d ignored, %d lost on purpose, %d freezes\n",
 				l.name, c.Received, c.Sent, c.Ignored, c.Lost, c.Frozen)
 		}
+	}
+	if c := stats.TCP; c.Connections > 0 {
+		fmt.Fprintf(s.err, "TCP echo: %d connections, %d bytes sent back\n", c.Connections, c.Bytes)
 	}
 	return err
 }

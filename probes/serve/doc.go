@@ -1,5 +1,5 @@
 // Package serve is the other end of a measurement: a UDP echo that returns its own
-// stamps, and an NTP server. Both can be told to misbehave by a known amount, so
+// stamps, a TCP echo, and an NTP server. The first and the last can be told to misbehave by a known amount, so
 // that what a client measures can be held against the truth.
 //
 // What happens to a request, in order:

@@ -14,15 +14,17 @@ import (
 
 // Config says what to serve, where, and how badly.
 type Config struct {
-	UDP, NTP string  // addresses to listen on, "127.0.0.1:0"; empty is not at all
-	Faults   []Fault // composed in this order
-	Seed     uint64  // of every fault's decisions
-	Stratum  int     // that NTP claims, 1 to 16; 0 is 1
+	UDP, TCP, NTP string // addresses to listen on, "127.0.0.1:0"; empty is not at all
+
+	Faults  []Fault // of UDP and NTP, composed in this order
+	Seed    uint64  // of every fault's decisions
+	Stratum int     // that NTP claims, 1 to 16; 0 is 1
 }
 
-// Server is a running echo, NTP server or both.
+// Server is a running echo, over UDP, TCP or both, and NTP server.
 type Server struct {
 	udp, ntp *listener // nil if not served
+	tcp      *tcpEcho  // likewise
 	line     *delayLine
 	start    time.Time
 	done     chan struct{}
@@ -33,8 +35,8 @@ type Server struct {
 // Start listens and serves until Close. An error is what hinders it from that: an
 // address in use, a stratum that does not exist.
 func Start(cfg Config) (*Server, error) {
-	if cfg.UDP == "" && cfg.NTP == "" {
-		return nil, errors.New("serve: neither a UDP nor an NTP address to listen on")
+	if cfg.UDP == "" && cfg.TCP == "" && cfg.NTP == "" {
+		return nil, errors.New("serve: no UDP, TCP or NTP address to listen on")
 	}
 	if cfg.Stratum < 0 || cfg.Stratum > 16 {
 		return nil, fmt.Errorf("serve: stratum %d: want 1 to 16", cfg.Stratum)
@@ -46,9 +48,13 @@ func Start(cfg Config) (*Server, error) {
 		for _, l := range s.listeners() {
 			l.conn.Close()
 		}
+		s.tcp.close()
 		return nil, fmt.Errorf("serve: %w", err)
 	}
 	s.running.Go(s.line.run)
+	if s.tcp != nil {
+		s.running.Go(s.tcp.run)
+	}
 	for _, l := range s.listeners() {
 		s.running.Go(l.run)
 	}
@@ -58,6 +64,11 @@ func Start(cfg Config) (*Server, error) {
 func (s *Server) listen(cfg Config) (err error) {
 	if cfg.UDP != "" {
 		if s.udp, err = s.listener(cfg, cfg.UDP, 0, &echoService{start: s.start}); err != nil {
+			return err
+		}
+	}
+	if cfg.TCP != "" {
+		if s.tcp, err = listenTCP(cfg.TCP); err != nil {
 			return err
 		}
 	}
@@ -106,6 +117,9 @@ func (s *Server) listeners() []*listener {
 // UDPAddr returns where the echo listens, and the zero address if it is not served.
 func (s *Server) UDPAddr() netip.AddrPort { return s.udp.addr() }
 
+// TCPAddr returns where bytes are echoed over TCP, and the zero address if they are not.
+func (s *Server) TCPAddr() netip.AddrPort { return s.tcp.addr() }
+
 // NTPAddr returns where NTP is served, and the zero address if it is not.
 func (s *Server) NTPAddr() netip.AddrPort { return s.ntp.addr() }
 
@@ -118,10 +132,14 @@ func (s *Server) Close() error {
 		for _, l := range s.listeners() {
 			l.conn.Close()
 		}
+		s.tcp.close()
 	})
 	s.running.Wait()
 	for _, l := range s.listeners() {
 		errs = append(errs, l.failure)
+	}
+	if s.tcp != nil {
+		errs = append(errs, s.tcp.failure)
 	}
 	return errors.Join(errs...)
 }

@@ -10,6 +10,13 @@ import (
 // Stats is what a server has done so far.
 type Stats struct {
 	UDP, NTP Counts
+	TCP      TCPCounts
+}
+
+// TCPCounts is what the TCP echo has done so far.
+type TCPCounts struct {
+	Connections int64 // accepted
+	Bytes       int64 // sent back, on connections that have ended
 }
 
 // Counts is what one listener has done so far. Datagrams read are answered, ignored,
@@ -39,7 +46,9 @@ type Freeze struct {
 const maxFreezes = 65536
 
 // Stats returns the counts so far; those of what is not served are zero.
-func (s *Server) Stats() Stats { return Stats{UDP: s.udp.counts(), NTP: s.ntp.counts()} }
+func (s *Server) Stats() Stats {
+	return Stats{UDP: s.udp.counts(), NTP: s.ntp.counts(), TCP: s.tcp.counts()}
+}
 
 // tally counts while others read it.
 type tally struct {
