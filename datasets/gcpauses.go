@@ -3,6 +3,7 @@ package datasets
 import (
 	"bytes"
 	"errors"
+	"iter"
 	"strconv"
 	"strings"
 	"time"
@@ -54,8 +55,23 @@ func (g *GCLog) Line(line []byte) error {
 // safepoint line behind it has come, which tells of the same stop.
 func (g *GCLog) Next() (Pause, bool) { return g.merge.next() }
 
+// Pauses yields the pauses that are known to be whole.
+func (g *GCLog) Pauses() iter.Seq[Pause] {
+	return func(yield func(Pause) bool) {
+		for {
+			if p, ok := g.Next(); !ok || !yield(p) {
+				return
+			}
+		}
+	}
+}
+
 // Flush gives up waiting: what is held back is whole.
 func (g *GCLog) Flush() { g.merge.flush() }
+
+// Now returns when the last line was written, on the axis of the pauses, and false if
+// no line has said when.
+func (g *GCLog) Now() (Instant, bool) { return g.clock.now, g.clock.known }
 
 // event is a stop, or the collection that was made in one.
 func (g *GCLog) event(l *gcLine, at Instant) (e gcEvent, found bool, err error) {
