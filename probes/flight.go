@@ -91,6 +91,12 @@ type flight struct {
 
 func (f *flight) now() datasets.Instant { return datasets.Instant(time.Since(f.epoch)) }
 
+// clocks reads both clocks.
+func (f *flight) clocks() (wall int64, at datasets.Instant) {
+	t := time.Now()
+	return t.UnixNano(), datasets.Instant(t.Sub(f.epoch))
+}
+
 // run measures until the schedule is fulfilled and every attempt is settled, or
 // ctx is done, or the socket or rec fails.
 func (f *flight) run(ctx context.Context, rec Recorder) error {

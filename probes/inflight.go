@@ -47,6 +47,7 @@ type reading struct {
 // takes no more, it never grows. It reads no clock.
 type inflight struct {
 	session uint64
+	epoch   int64         // the wall clock at instant 0, since 1970
 	size    int           // bytes of a packet
 	listen  time.Duration // from due
 	ring    []slot
@@ -84,9 +85,9 @@ func newInflight(session uint64, size int, interval, listen time.Duration) *infl
 
 func (f *inflight) slot(seq int64) *slot { return &f.ring[seq&int64(len(f.ring)-1)] }
 
-func (f *inflight) at(seq int64) attempt { return f.slot(seq).open() }
+func (f *inflight) at(seq int64) attempt { return f.slot(seq).open(f.epoch) }
 
-func (f *inflight) put(seq int64, a *attempt) { *f.slot(seq) = pack(a) }
+func (f *inflight) put(seq int64, a *attempt) { *f.slot(seq) = pack(a, f.epoch) }
 
 // full reports whether no attempt can begin until one is handed over.
 func (f *inflight) full() bool { return f.next-f.head >= int64(len(f.ring)) }

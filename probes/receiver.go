@@ -70,12 +70,10 @@ func (f *flight) refusedBy(err error) {
 func (f *flight) arrived(in []stamp.Message) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	f.open.steps.look(f.clocks)
 	for i := range in {
 		a := &in[i].Arrival
 		r := reading{at: datasets.Instant(a.Mono.Sub(f.epoch)), waited: a.Waited}
-		if i == 0 {
-			f.open.steps.read(a.Mono, r.at)
-		}
 		if a.Wall.Source() != datasets.User {
 			r.t4, _ = a.Wall.UnixNanos()
 		}

@@ -63,12 +63,11 @@ func (s *sender) send() {
 // begin makes room for what is due, as far as there is.
 func (s *sender) begin() {
 	f := s.flight
-	wall := time.Now()
-	now := datasets.Instant(wall.Sub(f.epoch))
+	now := f.now()
 	s.seqs, s.dues = s.seqs[:0], s.dues[:0]
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.open.steps.read(wall, now)
+	f.open.steps.look(f.clocks)
 	for ; !s.next.over && s.next.due <= now && len(s.seqs) < len(s.batch); s.next.step() {
 		if s.full = f.open.full(); s.full {
 			return

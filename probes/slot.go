@@ -7,14 +7,14 @@ import (
 )
 
 // slot is an attempt in 64 bytes, of which a probe at 50,000 a second keeps a hundred
-// thousand and more. Times since due or t1 are kept in fewer bytes than 8; what does not
-// fit, days, becomes the nearest that does.
+// thousand and more. Times since due are kept in fewer bytes than 8; what does not fit,
+// days, becomes the nearest that does.
 type slot struct {
 	due      datasets.Instant
-	t1, t2   int64
-	sent     signed48 // since due
-	answered signed48 // since due
-	t4       signed48 // since t1, if both are known
+	t2       int64
+	sent     signed48
+	answered signed48
+	t1, t4   signed48 // since due, had the wall clock not been set since the epoch
 	stall    unsigned40
 	server   unsigned40
 	queued   unsigned40
@@ -30,11 +30,13 @@ const (
 	isSettled
 	isDoubtful
 	isStepped
+	hasT1
 	hasT4
 )
 
-func pack(a *attempt) (s slot) {
-	s.due, s.t1, s.t2 = a.due, a.t1, a.t2
+// pack makes a slot of an attempt. The epoch is what the wall clock said at instant 0.
+func pack(a *attempt, epoch int64) (s slot) {
+	s.due, s.t2 = a.due, a.t2
 	s.sent.set(a.sent.Sub(a.due))
 	s.answered.set(a.answered.Sub(a.due))
 	s.stall.set(a.stall)
@@ -43,28 +45,32 @@ func pack(a *attempt) (s slot) {
 	s.inflight = [3]uint8{uint8(a.inflight), uint8(a.inflight >> 8), uint8(a.inflight >> 16)}
 	s.copies = uint8(min(a.copies, 255))
 	s.outcome = a.outcome
-	for i, flag := range [...]bool{a.left, a.settled, a.doubtful, a.stepped, a.t4 != 0} {
+	for i, flag := range [...]bool{a.left, a.settled, a.doubtful, a.stepped, a.t1 != 0, a.t4 != 0} {
 		if flag {
 			s.flags |= 1 << i
 		}
 	}
-	if a.t4 != 0 {
-		s.t4.set(time.Duration(a.t4 - a.t1))
-	}
+	epoch += int64(a.due)
+	s.t1.set(time.Duration(a.t1 - epoch))
+	s.t4.set(time.Duration(a.t4 - epoch))
 	return s
 }
 
-func (s *slot) open() attempt {
+func (s *slot) open(epoch int64) attempt {
 	a := attempt{
 		due: s.due, sent: s.due.Add(s.sent.get()), answered: s.due.Add(s.answered.get()),
-		t1: s.t1, t2: s.t2,
+		t2:    s.t2,
 		stall: s.stall.get(), server: s.server.get(), queued: s.queued.get(),
 		inflight: int32(s.inflight[0]) | int32(s.inflight[1])<<8 | int32(s.inflight[2])<<16,
 		copies:   int32(s.copies), outcome: s.outcome,
 		left: s.flags&hasLeft != 0, settled: s.flags&isSettled != 0, doubtful: s.flags&isDoubtful != 0, stepped: s.flags&isStepped != 0,
 	}
+	epoch += int64(a.due)
+	if s.flags&hasT1 != 0 {
+		a.t1 = epoch + int64(s.t1.get())
+	}
 	if s.flags&hasT4 != 0 {
-		a.t4 = s.t1 + int64(s.t4.get())
+		a.t4 = epoch + int64(s.t4.get())
 	}
 	return a
 }

@@ -101,6 +101,7 @@ func (p udp) Run(ctx context.Context, target string, plan Plan, rec Recorder) er
 		conn: conn, departures: p.stamps != datasets.User && refused == nil, epoch: epoch, schedule: s, deadlines: deadlines, cells: udpCells,
 		open: newInflight(rand.Uint64(), p.size, s.interval, listen),
 	}
+	f.open.epoch = epoch.UnixNano()
 	f.sent.interval = s.interval
 	return f.run(ctx, rec)
 }

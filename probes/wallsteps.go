@@ -30,18 +30,27 @@ const (
 	mostWallSteps = 64
 )
 
-// read takes a reading of both clocks.
-func (s *wallSteps) read(now time.Time, at datasets.Instant) {
-	offset := time.Duration(now.UnixNano()) - time.Duration(at)
-	size := offset - s.offset
-	if s.offset != 0 && size.Abs() > readingApart+time.Duration(fastestSlew*float64(at.Sub(s.at))) {
-		s.count++
-		if len(s.seen) == mostWallSteps {
-			s.seen = append(s.seen[:0], s.seen[1:]...)
+// look reads both clocks. What a thread that is put aside between the two readings sees
+// is no step: it is gone when it looks again.
+func (s *wallSteps) look(now func() (wall int64, at datasets.Instant)) {
+	var size time.Duration
+	var at datasets.Instant
+	for range 3 {
+		var wall int64
+		wall, at = now()
+		offset := time.Duration(wall) - time.Duration(at)
+		size = offset - s.offset
+		if s.offset == 0 || size.Abs() <= readingApart+time.Duration(fastestSlew*float64(at.Sub(s.at))) {
+			s.at, s.offset = at, offset
+			return
 		}
-		s.seen = append(s.seen, wallStep{s.at, at, size})
 	}
-	s.at, s.offset = at, offset
+	s.count++
+	if len(s.seen) == mostWallSteps {
+		s.seen = append(s.seen[:0], s.seen[1:]...)
+	}
+	s.seen = append(s.seen, wallStep{s.at, at, size})
+	s.at, s.offset = at, s.offset+size
 }
 
 // within reports whether the wall clock may have stepped between two instants, of which

@@ -12,10 +12,17 @@ import (
 func TestWallStepsAreNotSlews(t *testing.T) {
 	epoch := time.Unix(1_700_000_000, 0)
 	var s wallSteps
-	read := func(at datasets.Instant, off time.Duration) { s.read(epoch.Add(time.Duration(at)+off), at) }
+	read := func(at datasets.Instant, offs ...time.Duration) {
+		s.look(func() (int64, datasets.Instant) {
+			off := offs[0]
+			offs = append(offs[1:], off)
+			return epoch.Add(time.Duration(at) + off).UnixNano(), at
+		})
+	}
 	read(ms(0), 0)
 	read(ms(100), 10*time.Microsecond)
-	read(ms(10_000), 5*time.Millisecond) // 500 ppm
+	read(ms(10_000), 5*time.Millisecond)                      // 500 ppm
+	read(ms(10_001), 15*time.Millisecond, 5*time.Millisecond) // put aside between the readings
 	if len(s.seen) != 0 {
 		t.Fatalf("a slew is taken for a step: %+v", s.seen)
 	}
@@ -27,7 +34,7 @@ func TestWallStepsAreNotSlews(t *testing.T) {
 	for _, tt := range []struct {
 		from, to float64
 		want     bool
-	}{{0, 9_999, false}, {9_999, 10_005, true}, {10_001, 10_002, true}, {10_015, 10_016, true}, {10_021, 10_030, false}} {
+	}{{0, 9_999, false}, {9_999, 10_005, true}, {10_002, 10_003, true}, {10_015, 10_016, true}, {10_021, 10_030, false}} {
 		if got := s.within(ms(tt.from), ms(tt.to)); got != tt.want {
 			t.Errorf("between %v and %v ms: %v, want %v", tt.from, tt.to, got, tt.want)
 		}
