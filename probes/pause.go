@@ -17,6 +17,7 @@ import (
 // pause measures how long something was not run. Time in which the whole machine is
 // suspended does not count, as the monotonic clock stands still then.
 type pause struct {
+	name    string // of the probe, for its errors
 	watcher watcher
 	every   time.Duration
 	least   time.Duration
@@ -93,7 +94,7 @@ func bindPause(fs *flag.FlagSet) func() (Probe, error) {
 			return nil, err
 		}
 		w, err := kind.bind(o)
-		return pause{w, *every, o.least}, err
+		return pause{"pause", w, *every, o.least}, err
 	}
 }
 
@@ -132,7 +133,7 @@ func (p pause) Run(ctx context.Context, _ string, plan Plan, rec Recorder) error
 	}
 	facts, err := p.watcher.open(ctx, s)
 	if err != nil {
-		return fmt.Errorf("pause: %w", err)
+		return fmt.Errorf("%s: %w", p.name, err)
 	}
 	defer p.watcher.close()
 	epoch := time.Now()
@@ -175,7 +176,7 @@ func (p pause) record(ctx context.Context, s schedule, epoch time.Time, rec Reco
 	case err != nil:
 		return err
 	case failed != nil:
-		return fmt.Errorf("pause: %w", failed)
+		return fmt.Errorf("%s: %w", p.name, failed)
 	}
 	return rec.End(trailer...)
 }

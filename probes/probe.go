@@ -33,6 +33,7 @@ func Probes() spec.Table[Probe] {
 		{Name: "tcp", Summary: "connecting to a TCP port, or a request and its response", Bind: bindTCP},
 		{Name: "daemon", Summary: "what the time daemons of this host claim of its clock", Bind: bindDaemon},
 		{Name: "pause", Summary: "how long this process, each CPU, another process, a JVM or a VM was not run", Bind: bindPause},
+		{Name: "timer", Summary: "how late each way to wait wakes on this host", Bind: bindTimer},
 		{Name: "clock", Summary: "this host's four clocks read together: steps, slew, suspend", Bind: bindClock},
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/tickmark/tickmark/datasets"
 )
 
 // sleeper sleeps by a timer of the kernel that is waited for like a socket.
@@ -55,3 +57,6 @@ func timerName() string {
 	}
 	return "timerfd"
 }
+
+// pollTimerFact is the timer of who waits for packets and points in time together.
+func pollTimerFact() datasets.Field { return datasets.Field{Key: "timer", Value: "ppoll"} }

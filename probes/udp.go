@@ -82,7 +82,7 @@ func (p udp) Run(ctx context.Context, target string, plan Plan, rec Recorder) er
 	epoch := time.Now().Add(lead)
 	h := newHeader(datasets.RTT, target, remote.String(), epoch, plan)
 	setPlan(h, s, deadlines, listen)
-	setFacts(h, timerFact())
+	setFacts(h, pollTimerFact())
 	setFacts(h, pathFacts(remote.Addr())...)
 	h.Set(datasets.KeyStamps, "user")
 	if conn.KernelStamps() {
