@@ -1,6 +1,6 @@
 // Package serve is the other end of a measurement: a UDP echo that returns its own
-// stamps, a TCP echo, and an NTP server. The first and the last can be told to misbehave by a known amount, so
-// that what a client measures can be held against the truth.
+// stamps, an NTP server, and a plain TCP echo. The first two can be told to misbehave by
+// a known amount, so that what a client measures can be held against the truth.
 //
 // What happens to a request, in order:
 //
