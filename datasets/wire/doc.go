@@ -24,6 +24,8 @@
 // counts the seconds of its own timescale from 1970. A [Correction] counts 2⁻¹⁶ ns.
 // All become nanoseconds since 1970 here, and stamps of a clock in package datasets.
 //
+// [STAMP] is written too, by both its ends: no library has the format.
+//
 // The package is at the bottom of the house: it knows no files, no sockets and no
 // clock, and of the library that defines the formats (facebook/time) only ntp.go and
 // ptp.go know. canary_test.go tells what of it must be guarded against.

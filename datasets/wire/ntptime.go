@@ -34,10 +34,15 @@ func (t NTPTime) IsZero() bool { return t == 0 }
 // Of a time stamp in a packet near is the moment it was received. An era that does
 // not fit into 64 bits (before 1677, after 2262) is not chosen.
 func (t NTPTime) UnixNanos(near int64) int64 {
-	reference, _ := floorSeconds(near)
-	ahead := int32(uint32(t>>32) - uint32(reference+ntpUnix))
-	seconds := reference + int64(ahead)
 	nanos := int64((uint64(uint32(t))*uint64(second) + 1<<31) >> 32)
+	return unfold(uint32(t>>32)-ntpUnix%eraSeconds, nanos, near)
+}
+
+// unfold returns the time nearest to near whose seconds since 1970 end in these 32 bits,
+// and so many nanoseconds more, in nanoseconds since 1970.
+func unfold(low uint32, nanos, near int64) int64 {
+	reference, _ := floorSeconds(near)
+	seconds := reference + int64(int32(low-uint32(reference)))
 	switch ns := seconds*second + nanos; {
 	case seconds > 0 && ns < 0:
 		seconds -= eraSeconds
