@@ -15,6 +15,7 @@ type PauseSummary struct {
 	count          int64
 	longest, total time.Duration
 	begin, end     datasets.Instant
+	causes         map[string]*causeSummary
 }
 
 // Pauses says how often and how long a process was not run, in seconds.
@@ -23,6 +24,7 @@ type Pauses struct {
 	Longest  datasets.Optional[float64]
 	Share    datasets.Optional[float64] // of the time observed
 	PerHour  Interval                   // Garwood's, which takes pauses as independent
+	Causes   []Cause                    // if any is known, the one that took the most time first
 	Warnings []string
 }
 
@@ -34,6 +36,7 @@ func (p *PauseSummary) Add(row *datasets.Pause) {
 	p.count++
 	p.longest = max(p.longest, row.Length)
 	p.total += row.Length
+	p.addCause(row)
 	p.begin = min(p.begin, row.At)
 	p.end = max(p.end, row.At.Add(row.Length))
 }
@@ -50,6 +53,8 @@ func (p *PauseSummary) Summary(level float64) Pauses {
 		out.Warnings = append(out.Warnings, "pauses: the trace does not say how long it watched; from the first pause to the last is taken, which makes the rate too high")
 	}
 	out.PerHour = Garwood(p.count, level).Over(observed.Hours())
+	out.Causes = p.summaries(observed, level)
+	out.Warnings = append(out.Warnings, tooFewOfACause(out.Causes, level)...)
 	if observed > 0 {
 		out.Share = datasets.Some(p.total.Seconds() / observed.Seconds())
 	}

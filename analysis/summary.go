@@ -102,6 +102,9 @@ func (s *Summary) readPauses(rows datasets.Stream) (finish func()) {
 		sum.Observed = told(s.Header, datasets.KeyObserved)
 		p := sum.Summary(Level)
 		s.Pauses = &p
+		if lost, ok := s.Header.Value(datasets.KeyLost); ok {
+			s.Warnings = append(s.Warnings, s.Name+": "+lost)
+		}
 		s.Warnings = append(s.Warnings, p.Warnings...)
 	}
 }

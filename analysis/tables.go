@@ -13,6 +13,7 @@ func Tables(summaries ...*Summary) []report.Table {
 		{offsetTable(), (*Summary).offsetRows},
 		{budgetTable(), (*Summary).budgetRows},
 		{pauseTable(), (*Summary).pauseRows},
+		{causeTable(), (*Summary).causeRows},
 		{clockTable(), (*Summary).clockRows},
 		{claimTable(), (*Summary).claimRows},
 		{stepTable(), (*Summary).stepRows},

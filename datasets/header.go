@@ -29,7 +29,7 @@ const (
 	KeyFlow       = "flow"       // "2 of 3": which of the recordings from several source ports
 	KeyUnfinished = "unfinished" // attempts still in flight when the recording was stopped
 	KeyUnfit      = "unfit"      // why a recording does not follow its own schedule
-	KeyLost       = "lost"       // what a claim trace lacks for want of a permission, and what to do
+	KeyLost       = "lost"       // what a claim or pause trace lacks for want of a permission, and what to do
 
 	KeyImportWarnings = "import-warnings" // what the importer had to say of its source
 )

@@ -5,11 +5,12 @@ import (
 	"time"
 )
 
-// Pause is a time in which the process was not run: a row of a pause trace.
+// Pause is a time in which a process, a CPU or a whole machine was not run: a row of a
+// pause trace. In that of the timer probe it is a wake that came late.
 type Pause struct {
 	At     Instant       // when we should have woken
 	Length time.Duration // how much later than asked we woke
-	Cause  string        // gc, scheduler, or empty when unknown
+	Cause  string        // gc, scheduler, …, the collection of a JVM, the timer that was late; empty when unknown
 	Extra  string        // cells of columns this version does not know, tab-separated
 }
 
