@@ -9,6 +9,7 @@ import (
 )
 
 func main() {
+	addProcessors()
 	// What a probe changed it puts back, also when its terminal or its reader goes away:
 	// a closed pipe is then an error of a write, not the end.
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
