@@ -244,8 +244,10 @@ func TestSTAMPSealTLVs(t *testing.T) {
 		name    string
 		in, out []byte
 	}{
-		{"holds", join(access, tlv(0x80, 8, good...), padding),
-			join(marked, tlv(0, 8, sign([]byte{0, 0, 0, 9}, marked)...), tlv(0, 1, 5, 5))},
+		{
+			"holds", join(access, tlv(0x80, 8, good...), padding),
+			join(marked, tlv(0, 8, sign([]byte{0, 0, 0, 9}, marked)...), tlv(0, 1, 5, 5)),
+		},
 		{"does not hold", join(access, tlv(0x80, 8, bad...), padding), join(tlv(0x20, 6, 0, 1, 0, 0), tlv(0x20, 8, bad...), tlv(0x20, 1, 5, 5))},
 		{"is missing", access, tlv(0x20, 6, 0, 1, 0, 0)},
 		{"one of padding", padding, tlv(0, 1, 5, 5)},

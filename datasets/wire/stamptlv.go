@@ -80,11 +80,11 @@ func (s *STAMP) verifyTLVs(b []byte) (at int, ok bool) {
 	padding, others := 0, 0
 	for t := range s.tlvs(b) {
 		switch {
-		case t.kind == tlvExtraPadding && t.whole:
+		case t.kind == tlvExtraPadding:
 			padding++
 		case at == 0 && t.kind == tlvHMAC && s.holds(b, t):
 			at = t.at
-		case at != 0 || t.kind == tlvHMAC:
+		case at != 0:
 			return 0, false
 		default:
 			others++
