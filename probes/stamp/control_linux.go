@@ -14,6 +14,7 @@ type control struct {
 	stamped   bool
 	dropped   uint32 // cumulative
 	hard      int64  // arrival, by the NIC's own clock; 0 if not stamped
+	ttl       uint8  // 0 if not told
 }
 
 // parseControl reads a sequence of control messages. Unknown ones are skipped, and
@@ -27,6 +28,7 @@ func parseControl(b []byte) control {
 		}
 		b = rest
 		if h.Level != unix.SOL_SOCKET {
+			c.ttl = max(c.ttl, parseTTL(&h, data))
 			continue
 		}
 		switch h.Type {

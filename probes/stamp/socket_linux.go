@@ -126,7 +126,7 @@ func (c *Conn) arrived(a *Arrival, i int, now time.Time) {
 	a.Truncated = h.Flags&unix.MSG_TRUNC != 0
 	a.From = c.in.from(i, &c.zones)
 	m := parseControl(c.in.control(i))
-	a.Dropped = m.dropped
+	a.Dropped, a.TTL = m.dropped, m.ttl
 	a.arrived(now, m.unixNanos, m.stamped)
 	if c.source == datasets.Hardware && m.hard != 0 {
 		a.Wall = datasets.NewStamp(m.hard, datasets.Local, datasets.Hardware)

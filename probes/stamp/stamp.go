@@ -55,6 +55,7 @@ type Arrival struct {
 	Wall      datasets.Stamp // when it arrived, by hardware or kernel or else just after it was read
 	Waited    time.Duration  // from its arrival to its reading, ≥ 0; 0 if only the user's stamp is there
 	Truncated bool           // it was longer than the buffer (always false where the OS does not say)
+	TTL       uint8          // or hop limit, when it arrived; 0 unless TellTTL was asked for (Linux)
 	Dropped   uint32         // datagrams that found the receive buffer full, since the socket was made (Linux)
 }
 
