@@ -138,11 +138,14 @@ func TestParseControl(t *testing.T) {
 		want control
 	}{
 		"nothing":          {nil, control{}},
-		"stamp":            {stamp, control{1_000_000_002, true, 0, 0}},
-		"older stamp":      {message(unix.SOL_SOCKET, unix.SO_TIMESTAMPNS_OLD, timespec(-1, 5)), control{-999_999_995, true, 0, 0}},
-		"32-bit stamp":     {message(unix.SOL_SOCKET, unix.SO_TIMESTAMPNS_OLD, narrow), control{-999_999_995, true, 0, 0}},
-		"drops, stamp":     {append(append([]byte{}, drops...), stamp...), control{1_000_000_002, true, 7, 0}},
+		"stamp":            {stamp, control{1_000_000_002, true, 0, 0, 0}},
+		"older stamp":      {message(unix.SOL_SOCKET, unix.SO_TIMESTAMPNS_OLD, timespec(-1, 5)), control{-999_999_995, true, 0, 0, 0}},
+		"32-bit stamp":     {message(unix.SOL_SOCKET, unix.SO_TIMESTAMPNS_OLD, narrow), control{-999_999_995, true, 0, 0, 0}},
+		"drops, stamp":     {append(append([]byte{}, drops...), stamp...), control{1_000_000_002, true, 7, 0, 0}},
 		"other level":      {message(unix.SOL_IP, unix.SO_TIMESTAMPNS_NEW, timespec(1, 2)), control{}},
+		"ttl":              {message(unix.SOL_IP, unix.IP_TTL, binary.NativeEndian.AppendUint32(nil, 63)), control{ttl: 63}},
+		"hop limit":        {message(unix.SOL_IPV6, unix.IPV6_HOPLIMIT, binary.NativeEndian.AppendUint32(nil, 64)), control{ttl: 64}},
+		"short ttl":        {message(unix.SOL_IP, unix.IP_TTL, []byte{9, 9}), control{}},
 		"cut off":          {stamp[:len(stamp)-1], control{}},
 		"ns out of range":  {message(unix.SOL_SOCKET, unix.SO_TIMESTAMPNS_NEW, timespec(1, 1_000_000_000)), control{}},
 		"s out of range":   {message(unix.SOL_SOCKET, unix.SO_TIMESTAMPNS_NEW, timespec(math.MaxInt64, 0)), control{}},
