@@ -78,10 +78,11 @@ func pin(cpu int) error {
 type kernelTimer struct {
 	start     time.Time
 	monotonic int64 // CLOCK_MONOTONIC then, ns
+	at        *unix.Timespec
 }
 
 func newKernelTimer() kernelTimer {
-	best, narrowest := kernelTimer{}, time.Duration(1<<63-1)
+	best, narrowest := kernelTimer{at: &unix.Timespec{}}, time.Duration(1<<63-1)
 	for range 20 { // of which the narrowest reading is not interrupted
 		var at unix.Timespec
 		before := time.Now()
@@ -89,7 +90,7 @@ func newKernelTimer() kernelTimer {
 			continue
 		}
 		if width := time.Since(before); width < narrowest {
-			best, narrowest = kernelTimer{before, at.Nano() - int64(width/2)}, width
+			best, narrowest = kernelTimer{before, at.Nano() - int64(width/2), &unix.Timespec{}}, width
 		}
 	}
 	return best
@@ -103,8 +104,8 @@ func (k kernelTimer) until(ctx context.Context, due time.Time) bool {
 			return left <= 0
 		}
 		wake := k.monotonic + int64(due.Sub(k.start)-max(0, left-longestNap))
-		at := unix.NsecToTimespec(wake)
-		if err := unix.ClockNanosleep(unix.CLOCK_MONOTONIC, unix.TIMER_ABSTIME, &at, nil); err != nil && !errors.Is(err, unix.EINTR) {
+		*k.at = unix.NsecToTimespec(wake)
+		if err := unix.ClockNanosleep(unix.CLOCK_MONOTONIC, unix.TIMER_ABSTIME, k.at, nil); err != nil && !errors.Is(err, unix.EINTR) {
 			time.Sleep(min(left, longestNap))
 		}
 	}

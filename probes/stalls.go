@@ -16,7 +16,8 @@ type stalls struct {
 	ended sync.WaitGroup
 
 	mu    sync.Mutex
-	seen  []stall // in the order of their ends, the last few of them
+	due   time.Time // when the present sleep should end
+	seen  []stall   // in the order of their ends, the last few of them
 	count int64
 	total time.Duration
 }
@@ -42,7 +43,7 @@ func (s *stalls) watch() {
 	timer := time.NewTimer(stallEvery)
 	defer timer.Stop()
 	for {
-		due := time.Now().Add(stallEvery)
+		due := s.sleep()
 		timer.Reset(stallEvery)
 		select {
 		case <-s.done:
@@ -53,6 +54,14 @@ func (s *stalls) watch() {
 			s.add(stall{datasets.Instant(due.Sub(s.epoch)), datasets.Instant(now.Sub(s.epoch))})
 		}
 	}
+}
+
+// sleep begins a sleep and returns when it should end.
+func (s *stalls) sleep() time.Time {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.due = time.Now().Add(stallEvery)
+	return s.due
 }
 
 func (s *stalls) add(w stall) {
@@ -67,15 +76,23 @@ func (s *stalls) add(w stall) {
 }
 
 // within returns how long this process was not run between two instants, as far as a
-// sleep of 10 ms tells.
+// sleep of 10 ms tells. Who asks may have been woken before who watches.
 func (s *stalls) within(from, to datasets.Instant) (total time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if now := time.Now(); !s.due.IsZero() && now.Sub(s.due) >= stallLeast {
+		w := stall{datasets.Instant(s.due.Sub(s.epoch)), datasets.Instant(now.Sub(s.epoch))}
+		total = w.within(from, to)
+	}
 	for i := len(s.seen) - 1; i >= 0 && s.seen[i].to > from; i-- {
-		w := s.seen[i]
-		total += max(0, min(w.to, to).Sub(max(w.from, from)))
+		total += s.seen[i].within(from, to)
 	}
 	return total
+}
+
+// within returns how much of a stall lies between two instants.
+func (w stall) within(from, to datasets.Instant) time.Duration {
+	return max(0, min(w.to, to).Sub(max(w.from, from)))
 }
 
 func (s *stalls) fields() []datasets.Field {
