@@ -15,6 +15,7 @@ type Summary struct {
 	Name     string
 	Header   *datasets.Header
 	Trips    *TripSummary // rtt and exchange traces
+	Path     *Path        // rtt traces with stamps of both ends
 	Offsets  *Offsets     // exchange traces
 	Slopes   []Slope      // exchange traces: the rate of θ by each method
 	Pauses   *Pauses
@@ -64,12 +65,27 @@ func Summarise(name string, rows datasets.Stream) (*Summary, error) {
 // readTrips takes all rows; what only the end of the header tells waits for finish.
 func (s *Summary) readTrips(rows datasets.Stream) (finish func()) {
 	trips := newTrips(s.Header)
+	path := NewPathSummary(s.Header)
 	var sample datasets.Sample
 	for rows.Next(&sample) {
 		trips.Add(&sample)
 		trips.Latencies.Add(&sample)
+		if path != nil {
+			path.Add(&sample)
+		}
 	}
-	return func() { s.setTrips(trips) }
+	return func() {
+		s.setTrips(trips)
+		if unfit, ok := s.Header.Value(datasets.KeyUnfit); ok {
+			s.Warnings = append(s.Warnings, s.Name+": unfit: "+unfit)
+		}
+		if path == nil {
+			return
+		}
+		if s.Path = path.Summary(Level); s.Path != nil {
+			s.Warnings = append(s.Warnings, s.Path.Warnings...)
+		}
+	}
 }
 
 func (s *Summary) readExchanges(rows datasets.Stream) (finish func()) {

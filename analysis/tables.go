@@ -10,6 +10,7 @@ import (
 func Tables(summaries ...*Summary) []report.Table {
 	return gather(summaries, []tableOf{
 		{summaryTable(), (*Summary).tripRows},
+		{pathTable(), (*Summary).pathRows},
 		{offsetTable(), (*Summary).offsetRows},
 		{budgetTable(), (*Summary).budgetRows},
 		{pauseTable(), (*Summary).pauseRows},
@@ -69,6 +70,15 @@ func (s *Summary) tripRows() [][]any {
 		row = appendInterval(row, q)
 	}
 	return [][]any{row}
+}
+
+func pathTable() report.Table {
+	t := report.Table{Name: "path", Caption: "Where the time went: ours is before leaving and after coming back; bound is the error that the clocks' offset leaves", Columns: []report.Column{
+		{Name: "target"}, {Name: "part"},
+	}}
+	t.Columns = append(append(t.Columns, intervalColumns("p50", "s")...), intervalColumns("p99", "s")...)
+	t.Columns = append(t.Columns, report.Column{Name: "bound", Unit: "s"})
+	return t
 }
 
 func offsetTable() report.Table {

@@ -43,9 +43,9 @@ func (d deadlines) String() string {
 	return "staggered:from=" + spec.Duration(d.listen/2) + ",to=" + spec.Duration(d.listen)
 }
 
-// doubt says what a deadline for all costs, or "".
-func (d deadlines) doubt() string {
-	if after, ok := d.fixed.Value(); ok {
+// DeadlineDoubt says what it costs that plan asks for one deadline for all, or "".
+func DeadlineDoubt(plan Plan) string {
+	if after, ok := plan.Deadline.Value(); ok {
 		return "one deadline for all, " + spec.Duration(after) + ": whoever keeps no late answers learns nothing beyond it; leave --deadline out and they are staggered"
 	}
 	return ""

@@ -44,8 +44,8 @@ func TestDeadlinesAreNamed(t *testing.T) {
 		{deadlines{listen: 2 * time.Second}, "staggered:from=1s,to=2s", false},
 		{deadlines{fixed: datasets.Some(250 * time.Millisecond), listen: time.Second}, "fixed:after=250ms", true},
 	} {
-		if got := c.d.String(); got != c.text || c.d.doubt() != "" != c.doubt {
-			t.Errorf("got %q with doubt %q, want %q", got, c.d.doubt(), c.text)
+		if got := c.d.String(); got != c.text || DeadlineDoubt(Plan{Deadline: c.d.fixed}) != "" != c.doubt {
+			t.Errorf("got %q with doubt %q, want %q", got, DeadlineDoubt(Plan{Deadline: c.d.fixed}), c.text)
 		}
 	}
 }

@@ -55,7 +55,7 @@ Without -o the trace goes to standard output; with several targets or flows -o i
 	flags.DurationVar(&f.plan.Interval, "interval", 0, "`time` between attempts (0: the probe's own)")
 	flags.Float64Var(&f.rate, "rate", 0, "`attempts` a second, instead of --interval")
 	flags.DurationVar(&f.plan.Duration, "duration", 0, "stop after this `time` (0: no limit)")
-	flags.DurationVar(&f.deadline, "deadline", 0, "an answer after this `time` is late; it is still recorded (0: none)")
+	flags.DurationVar(&f.deadline, "deadline", 0, "an answer after this `time` is late; it is still recorded (0: each attempt its own, staggered from half of --listen to all of it)")
 	flags.DurationVar(&f.listen, "listen", 0, "listen for an answer this `time` (0: the probe's own)")
 	flags.IntVar(&f.flows, "flows", 1, "measure from this `number` of source ports at once: what differs is the paths' doing")
 	flags.BoolVar(&f.plan.AllowNICConfig, "allow-nic-config", false, "switch hardware stamps on at the NIC, and back at the end (needs cap_net_admin)")
@@ -77,6 +77,9 @@ func (f *probeFlags) run(cmd *cobra.Command, s *streams, text string, targets []
 	f.plan.Facts = append(f.plan.Facts, facts...)
 	if doubt != "" {
 		fmt.Fprintf(s.err, "self-test: %s\n", doubt)
+	}
+	if doubt := probes.DeadlineDoubt(f.plan); doubt != "" && p.Kind() == datasets.RTT {
+		fmt.Fprintf(s.err, "probe: %s\n", doubt)
 	}
 	if f.file == "-" {
 		f.file = ""

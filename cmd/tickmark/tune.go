@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -25,6 +26,7 @@ type tuneFlags struct {
 	estimators   []string
 	share        string
 	maxDetection time.Duration
+	force        bool
 }
 
 func newTuneVerb(s *streams) *cobra.Command {
@@ -48,6 +50,7 @@ that fires changes nothing in it.`,
 	flags.StringArrayVar(&f.estimators, "estimator", nil, "try this `spec` instead of the default sweep (tickmark list estimators); repeatable")
 	complete(cmd, "estimator", adaptive.Estimators().Names())
 	flags.StringVar(&f.share, "max-false-positives", "", "allow this `share` of false positives, such as 0.1%, by the upper limit")
+	flags.BoolVar(&f.force, "force", false, "tune also a recording that does not follow its own schedule, because we could not keep up")
 	flags.DurationVar(&f.maxDetection, "max-detection", 0, "notice a dead peer within this `time` (p99)")
 	return cmd
 }
@@ -89,6 +92,12 @@ func (f *tuneFlags) run(ctx context.Context, s *streams, path string) error {
 	tuned, err := tuneTrace(rows, f.estimators, goal, nil)
 	if err != nil {
 		return err
+	}
+	if unfit, ok := rows.Header().Value(datasets.KeyUnfit); ok {
+		if !f.force {
+			return fmt.Errorf("%s: unfit: %s; a timeout from it would be ours, not the network's (measure again at a lower rate, or --force)", displayName(path), unfit)
+		}
+		tuned.Warnings = append(tuned.Warnings, displayName(path)+": unfit: "+unfit)
 	}
 	headline := tuned.Headline()
 	if len(f.estimators) == 0 {
