@@ -129,6 +129,17 @@ func (s *STAMP) check(b []byte, least int) error {
 	return nil
 }
 
+// AlreadyReflected tells that a packet bears the marks of a reflector: it left less than
+// an hour after it arrived. To answer it could go on for ever. What a sender sends has
+// zeros there, or padding, of which one in 600,000 looks so by chance.
+func (s *STAMP) AlreadyReflected(b []byte) bool {
+	if len(b) < s.at.received+8 {
+		return false
+	}
+	left, arrived := binary.BigEndian.Uint32(b[s.at.time:]), binary.BigEndian.Uint32(b[s.at.received:])
+	return arrived != 0 && left-arrived+3600 <= 2*3600
+}
+
 // PutTest writes a sender's packet into the front of b, but for its HMAC: see Seal.
 func (s *STAMP) PutTest(b []byte, p *STAMPTest) {
 	clear(b[:s.at.size])

@@ -135,6 +135,22 @@ func TestSTAMPShort(t *testing.T) {
 	}
 }
 
+func TestSTAMPAlreadyReflected(t *testing.T) {
+	for _, s := range []*wire.STAMP{wire.NewSTAMP(nil), wire.NewSTAMP([]byte(testKey))} {
+		b := make([]byte, s.Size())
+		p := wire.STAMPReflected{STAMPTest: wire.STAMPTest{Time: 7<<32 | 5}}
+		for received, want := range map[wire.STAMPTime]bool{0: false, 7<<32 | 1: true, 4000 << 32: false, 1<<64 - 1: true, 3000 << 32: true} {
+			p.Received = received
+			if s.PutReflected(b, &p); s.AlreadyReflected(b) != want {
+				t.Errorf("arrived at %#x, left at %#x: %v", uint64(received), uint64(p.Time), !want)
+			}
+		}
+		if s.AlreadyReflected(b[:14]) {
+			t.Error("a packet of TWAMP Light is")
+		}
+	}
+}
+
 // RFC 4656 §4.1.2: multiplier · 2⁻³² · 2^scale seconds, S and (RFC 8186 §2.3) Z before it.
 func TestErrorEstimate(t *testing.T) {
 	for _, c := range []struct {

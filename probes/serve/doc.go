@@ -8,7 +8,8 @@
 //     T2 where the OS has one; a stamp taken after the read would be some 20 µs late.
 //  2. The server reads it, unless it is frozen: then it waits in the socket.
 //  3. What is no request is counted and ignored. Replies are never longer than
-//     requests (but for the oversized fault), so the server amplifies nothing.
+//     requests (but for the oversized fault and STAMP.Short), so the server amplifies
+//     nothing.
 //  4. Each [Fault], in the order given, adds to what shall happen to this exchange.
 //     Each draws from a generator of its own, seeded by Config.Seed, its place in
 //     the list and the listener: the n-th request meets the same fate whenever
@@ -18,6 +19,10 @@
 //  6. The kernel's stamp of the departure, where there is one, is kept for a client in
 //     interleaved mode (RFC 9769): its next reply tells it, once, with what the faults
 //     did to T3.
+//
+// A STAMP reflector (RFC 8762) is the same again: what its packets say of the clock is what
+// this host's kernel says, whatever the faults do to it. A stateful one numbers what it
+// sends, and a request that a loss fault takes has no number: it was lost on its way there.
 //
 // # The truth under faults
 //

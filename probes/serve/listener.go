@@ -20,12 +20,13 @@ const (
 	maxFailures = 100
 )
 
-// service is what the echo and NTP do differently.
+// service is what the echo, NTP and STAMP do differently.
 type service interface {
 	// accepts reports whether b is a request.
 	accepts(b []byte) bool
 	// answer turns a request, n bytes at the front of b, into its reply, complete but
-	// for the transmit stamp, and returns the reply's length, which is at most n.
+	// for the transmit stamp, and returns the reply's length, which is at most n unless
+	// the user asked for more.
 	answer(b []byte, n int, a *stamp.Arrival, t *treatment) int
 	// seal reads the clock and writes the transmit stamp into the reply b.
 	seal(b []byte, t *treatment)

@@ -16,27 +16,29 @@ import (
 type Config struct {
 	UDP, TCP, NTP string // addresses to listen on, "127.0.0.1:0"; empty is not at all
 
-	Faults  []Fault // of UDP and NTP, composed in this order
+	STAMP STAMP // of a Session-Reflector
+
+	Faults  []Fault // of all but TCP, composed in this order
 	Seed    uint64  // of every fault's decisions
 	Stratum int     // that NTP claims, 1 to 16; 0 is 1
 }
 
-// Server is a running echo, over UDP, TCP or both, and NTP server.
+// Server is a running echo, over UDP, TCP or both, NTP server and STAMP reflector.
 type Server struct {
-	udp, ntp *listener // nil if not served
-	tcp      *tcpEcho  // likewise
-	line     *delayLine
-	start    time.Time
-	done     chan struct{}
-	close    sync.Once
-	running  sync.WaitGroup
+	udp, ntp, stamp *listener // nil if not served
+	tcp             *tcpEcho  // likewise
+	line            *delayLine
+	start           time.Time
+	done            chan struct{}
+	close           sync.Once
+	running         sync.WaitGroup
 }
 
 // Start listens and serves until Close. An error is what hinders it from that: an
 // address in use, a stratum that does not exist.
 func Start(cfg Config) (*Server, error) {
-	if cfg.UDP == "" && cfg.TCP == "" && cfg.NTP == "" {
-		return nil, errors.New("serve: no UDP, TCP or NTP address to listen on")
+	if cfg.UDP == "" && cfg.TCP == "" && cfg.NTP == "" && cfg.STAMP.Addr == "" {
+		return nil, errors.New("serve: no UDP, TCP, NTP or STAMP address to listen on")
 	}
 	if cfg.Stratum < 0 || cfg.Stratum > 16 {
 		return nil, fmt.Errorf("serve: stratum %d: want 1 to 16", cfg.Stratum)
@@ -81,11 +83,26 @@ func (s *Server) listen(cfg Config) (err error) {
 			return err
 		}
 	}
+	return s.listenSTAMP(cfg)
+}
+
+func (s *Server) listenSTAMP(cfg Config) error {
+	if cfg.STAMP.Addr == "" {
+		return nil
+	}
+	p, err := newSTAMPService(cfg.STAMP, s.start)
+	if err != nil {
+		return err
+	}
+	if s.stamp, err = s.listener(cfg, cfg.STAMP.Addr, 1<<32, p); err != nil {
+		return err
+	}
+	_ = s.stamp.conn.TellTTL() // where it cannot be had, replies say 0
 	return nil
 }
 
 // listener opens a socket. The stream keeps the decisions of one listener apart
-// from those of the other.
+// from those of the others.
 func (s *Server) listener(cfg Config, addr string, stream uint64, sv service) (*listener, error) {
 	conn, err := stamp.Listen(addr)
 	if err != nil {
@@ -106,7 +123,7 @@ func (s *Server) listener(cfg Config, addr string, stream uint64, sv service) (*
 
 func (s *Server) listeners() []*listener {
 	var all []*listener
-	for _, l := range []*listener{s.udp, s.ntp} {
+	for _, l := range []*listener{s.udp, s.ntp, s.stamp} {
 		if l != nil {
 			all = append(all, l)
 		}
@@ -122,6 +139,9 @@ func (s *Server) TCPAddr() netip.AddrPort { return s.tcp.addr() }
 
 // NTPAddr returns where NTP is served, and the zero address if it is not.
 func (s *Server) NTPAddr() netip.AddrPort { return s.ntp.addr() }
+
+// STAMPAddr returns where STAMP is reflected, and the zero address if it is not.
+func (s *Server) STAMPAddr() netip.AddrPort { return s.stamp.addr() }
 
 // Close stops serving, drops the replies still delayed and returns when every
 // goroutine has ended. The error is what stopped a listener before that.

@@ -9,8 +9,8 @@ import (
 
 // Stats is what a server has done so far.
 type Stats struct {
-	UDP, NTP Counts
-	TCP      TCPCounts
+	UDP, NTP, STAMP Counts
+	TCP             TCPCounts
 }
 
 // TCPCounts is what the TCP echo has done so far.
@@ -47,7 +47,7 @@ const maxFreezes = 65536
 
 // Stats returns the counts so far; those of what is not served are zero.
 func (s *Server) Stats() Stats {
-	return Stats{UDP: s.udp.counts(), NTP: s.ntp.counts(), TCP: s.tcp.counts()}
+	return Stats{UDP: s.udp.counts(), NTP: s.ntp.counts(), STAMP: s.stamp.counts(), TCP: s.tcp.counts()}
 }
 
 // tally counts while others read it.
