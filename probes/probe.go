@@ -33,6 +33,7 @@ func Probes() spec.Table[Probe] {
 		{Name: "tcp", Summary: "connecting to a TCP port, or a request and its response", Bind: bindTCP},
 		{Name: "icmp", Summary: "round trip of ICMP echoes (ping), on an open-loop schedule", Bind: bindICMP},
 		{Name: "redis", Summary: "a PING to a Redis or Valkey server, on a connection that is kept", Bind: bindRedis},
+		{Name: "postgres", Summary: "a query to a PostgreSQL server, or connecting to it", Bind: bindPostgres},
 		{Name: "dns", Summary: "a query to a DNS server and its answer, over UDP or TCP", Bind: bindDNS},
 		{Name: "daemon", Summary: "what the time daemons of this host claim of its clock", Bind: bindDaemon},
 		{Name: "pause", Summary: "how long this process, each CPU, another process, a JVM or a VM was not run", Bind: bindPause},
