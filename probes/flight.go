@@ -81,6 +81,8 @@ type flight struct {
 	schedule   schedule
 	deadlines  deadlines
 	cells      func(dst []byte, a *attempt) []byte // of the probe's own columns; nil without
+	payload    int                                 // bytes of a packet, if the link makes them of another size; else 0
+	tail       func() []datasets.Field             // of the trailer, what the link knows; nil without
 
 	mu       sync.Mutex // guards what follows
 	open     *inflight
@@ -164,6 +166,9 @@ func (f *flight) trailer(unfinished int64) []datasets.Field {
 	fields := f.sent.fields()
 	if f.departures {
 		fields = append(fields, count("t1-missing", f.sent.lateness.n-f.departed))
+	}
+	if f.tail != nil {
+		fields = append(fields, f.tail()...)
 	}
 	return append(fields,
 		count("junk", stray.junk),

@@ -30,6 +30,7 @@ func Probes() spec.Table[Probe] {
 		{Name: "ptp", Summary: "offset and round trip to a PTP master, by unicast, SPTP or listening", Bind: bindPTP},
 		{Name: "phc", Summary: "a NIC's clock against the system clock or another, read only", Bind: bindPHC},
 		{Name: "udp", Summary: "round trip to tickmark's UDP echo, on an open-loop schedule", Bind: bindUDP},
+		{Name: "stamp", Summary: "round trip to a STAMP reflector (RFC 8762), of a router or our own, and which way loses", Bind: bindTwoWay},
 		{Name: "tcp", Summary: "connecting to a TCP port, or a request and its response", Bind: bindTCP},
 		{Name: "icmp", Summary: "round trip of ICMP echoes (ping), on an open-loop schedule", Bind: bindICMP},
 		{Name: "redis", Summary: "a PING to a Redis or Valkey server, on a connection that is kept", Bind: bindRedis},

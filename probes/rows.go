@@ -71,6 +71,9 @@ func (r *rows) fill(a *numbered) {
 		Outcome: a.outcome, Copies: int(a.copies), Deadline: r.flight.deadlines.of(a.seq),
 		Stall: a.stall, Inflight: int(a.inflight), Size: r.flight.open.size,
 	}
+	if r.flight.payload > 0 {
+		r.sample.Size = r.flight.payload
+	}
 	if a.outcome == datasets.LostLocal {
 		r.sample.Size = 0
 	}
