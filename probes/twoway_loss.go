@@ -74,7 +74,7 @@ func (r *reflections) fields() []datasets.Field {
 		there, back = 0, 0
 	}
 	fields := []datasets.Field{{Key: "reflector", Value: how}}
-	if how == stateful {
+	if how == stateful || r.sent == r.tests {
 		fields = append(fields, count("lost-forward", there), count("lost-backward", back), count("reflector-restarts", r.lost.restarts))
 	}
 	fields = append(fields, count("lost-undecided", max(0, r.sent-r.tests-there-back)), count("hmac-failures", r.failures))
