@@ -84,6 +84,8 @@ type flight struct {
 	payload    int                                 // bytes of a packet, if the link makes them of another size; else 0
 	tail       func() []datasets.Field             // of the trailer, what the link knows; nil without
 
+	spin spin
+
 	mu       sync.Mutex // guards what follows
 	open     *inflight
 	sent     sending

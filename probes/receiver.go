@@ -30,13 +30,28 @@ func newReceiver(f *flight) *receiver {
 func (r *receiver) receive(until time.Time) error {
 	f := r.flight
 	before := time.Now()
+	if f.spin.begins(before) {
+		_ = f.conn.SetReadDeadline(f.epoch) // do not wait
+		for ; f.spin.lasts(before); before = time.Now() {
+			if n, err := f.conn.ReadBatch(r.batch); !errors.Is(err, os.ErrDeadlineExceeded) {
+				return r.took(n, err, before)
+			}
+		}
+	}
 	if err := f.conn.SetReadDeadline(until); err != nil {
 		return nil // closed
 	}
 	n, err := f.conn.ReadBatch(r.batch)
+	return r.took(n, err, before)
+}
+
+// took takes what one reading gave that began at a moment.
+func (r *receiver) took(n int, err error, before time.Time) error {
+	f := r.flight
 	switch {
 	case err == nil:
 		r.failures = 0
+		f.spin.answered(r.batch[0].Arrival.Mono)
 		f.arrived(r.batch[:n])
 		if n < len(r.batch) {
 			f.silent(before)

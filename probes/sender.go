@@ -117,6 +117,7 @@ func (s *sender) transmit() {
 		// What stopped the call before this one, without a word, was such a word.
 		f.refused(s.seqs[0])
 	}
+	f.spin.sent(sent)
 	s.stopped = err == nil && n < all
 	s.note(n, first, datasets.Instant(sent.Sub(f.epoch)), err)
 	n = max(n, 1)

@@ -19,18 +19,23 @@ import (
 // The largest payload of a UDP packet over IPv4, RFC 768 and RFC 791.
 const largestUDP = 65_507
 
+// longestSpin is more than it takes any CPU to wake up.
+const longestSpin = time.Millisecond
+
 // udp measures round trips to tickmark's UDP echo. Every attempt is sent when the
 // schedule wants it, whether or not those before it were answered, and what stands
 // in a row is what a user of the network waits: from due to the return of the read.
 type udp struct {
 	size     int
 	stamps   datasets.Source // of departures
+	spin     time.Duration   // after a sending
 	arrivals arrivals
 }
 
 func bindUDP(fs *flag.FlagSet) func() (Probe, error) {
 	size := fs.Int("size", echo.Size, "`bytes` of a packet's payload, both ways")
 	stamps := fs.String("stamps", datasets.Kernel.String(), "who stamps departures, beside us: `kernel`, where it can, or user")
+	spin := fs.Duration("spin", 50*time.Microsecond, "look for the answer without sleeping for this `time` after sending, where that is worth it; 0 for never")
 	arrivals := bindArrivals(fs)
 	return func() (Probe, error) {
 		if *size < echo.Size || *size > largestUDP {
@@ -39,7 +44,10 @@ func bindUDP(fs *flag.FlagSet) func() (Probe, error) {
 		if *stamps != datasets.Kernel.String() && *stamps != datasets.User.String() {
 			return nil, fmt.Errorf("stamps %q: want kernel or user", *stamps)
 		}
-		p := udp{size: *size}
+		if *spin < 0 || *spin > longestSpin {
+			return nil, fmt.Errorf("spin %q: want 0s to %s", spec.Duration(*spin), longestSpin)
+		}
+		p := udp{size: *size, spin: *spin}
 		if *stamps == datasets.Kernel.String() {
 			p.stamps = datasets.Kernel
 		}
@@ -102,6 +110,7 @@ func (p udp) Run(ctx context.Context, target string, plan Plan, rec Recorder) er
 		open: newInflight(rand.Uint64(), p.size, s.interval, listen),
 	}
 	f.open.epoch = epoch.UnixNano()
+	f.spin.longest = p.spin
 	f.sent.interval = s.interval
 	return f.run(ctx, rec)
 }
