@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/tickmark/tickmark/datasets"
+	"github.com/tickmark/tickmark/probes/cgroup"
 )
 
 // pressures are the kernel's stall totals (PSI) of the nearest control group that has
@@ -44,16 +45,22 @@ func (p *pressures) open(dirs []string) {
 	}
 }
 
-// stalled returns for how long some thread was held up: the total of the line "some".
+// stalled returns for how long some thread was held up.
 func stalled(path string) (time.Duration, bool) {
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return 0, false
 	}
-	line, _, _ := strings.Cut(string(text), "\n")
-	_, total, found := strings.Cut(line, "total=")
+	return parsePressure(string(text))
+}
+
+// parsePressure reads the total of the first line, in µs:
+// some avg10=0.00 avg60=0.00 avg300=0.00 total=12345.
+func parsePressure(text string) (time.Duration, bool) {
+	line, _, _ := strings.Cut(text, "\n")
+	_, total, found := strings.Cut(line, " total=")
 	us, err := strconv.ParseInt(total, 10, 64)
-	return time.Duration(us) * time.Microsecond, found && err == nil && strings.HasPrefix(line, "some ")
+	return cgroup.Micros(us), found && err == nil && us >= 0 && strings.HasPrefix(line, "some ")
 }
 
 // fields say for how long something was held up by want of each since open.

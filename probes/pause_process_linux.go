@@ -182,12 +182,18 @@ func (w *processWatcher) condition() (cause string, alive bool) {
 	if err != nil {
 		return "", false
 	}
-	// proc(5): PID (NAME) STATE, where a name may hold anything.
+	state, ok := parseState(stat)
+	return holds(state), ok && state != 'Z' && state != 'X'
+}
+
+// parseState reads the state from /proc/PID/stat: PID (NAME) STATE … (proc(5)), where a
+// name may hold anything.
+func parseState(stat []byte) (state byte, ok bool) {
 	at := bytes.LastIndexByte(stat, ')') + 2
 	if at < 2 || at >= len(stat) {
-		return "", false
+		return 0, false
 	}
-	return holds(stat[at]), stat[at] != 'Z' && stat[at] != 'X'
+	return stat[at], true
 }
 
 // isFrozen reports whether a control group has the process frozen.

@@ -108,16 +108,22 @@ func (t *threads) look(tell func(t *thread, waited time.Duration)) {
 	}
 }
 
-// look reads the second number of schedstat, which the kernel raises when a wait is over.
+// look returns how long the thread has waited for a CPU since it was made.
 func (t *thread) look() (waited time.Duration, ok bool) {
 	text, err := t.file.read()
 	if err != nil {
 		return 0, false
 	}
+	return parseWaited(text)
+}
+
+// parseWaited reads the second number of schedstat, in ns, which the kernel raises when a
+// wait is over.
+func parseWaited(text []byte) (waited time.Duration, ok bool) {
 	_, rest, _ := bytes.Cut(text, []byte{' '})
 	number, _, found := bytes.Cut(rest, []byte{' '})
 	ns, err := strconv.ParseInt(string(number), 10, 64)
-	return time.Duration(ns), found && err == nil
+	return time.Duration(ns), found && err == nil && ns >= 0
 }
 
 func (t *threads) close() { t.drop(func(*thread) bool { return true }) }
