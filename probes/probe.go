@@ -35,6 +35,7 @@ func Probes() spec.Table[Probe] {
 		{Name: "icmp", Summary: "round trip of ICMP echoes (ping), on an open-loop schedule", Bind: bindICMP},
 		{Name: "redis", Summary: "a PING to a Redis or Valkey server, on a connection that is kept", Bind: bindRedis},
 		{Name: "postgres", Summary: "a query to a PostgreSQL server, or connecting to it", Bind: bindPostgres},
+		{Name: "exec", Summary: "how long a command takes, for everything else", Bind: bindExec},
 		{Name: "dns", Summary: "a query to a DNS server and its answer, over UDP or TCP", Bind: bindDNS},
 		{Name: "daemon", Summary: "what the time daemons of this host claim of its clock", Bind: bindDaemon},
 		{Name: "pause", Summary: "how long this process, each CPU, another process, a JVM or a VM was not run", Bind: bindPause},
