@@ -128,6 +128,7 @@ func (p ntpProbe) Run(ctx context.Context, target string, plan Plan, rec Recorde
 func (p ntpProbe) header(target string, m ntpMeans, epoch time.Time, s schedule, plan Plan, listen time.Duration) *datasets.Header {
 	h := newHeader(datasets.Exchanges, target, m.remote.String(), epoch, plan)
 	setPlan(h, s, deadlines{fixed: plan.Deadline}, listen)
+	setFacts(h, runtimeTimerFact())
 	h.Set("local", m.local.String())
 	h.Set("engine", m.engine)
 	h.Set(datasets.KeyStamps, m.stamps())

@@ -126,6 +126,7 @@ func (p ptpProbe) Run(ctx context.Context, target string, plan Plan, rec Recorde
 	epoch := time.Now().Add(lead)
 	h := newHeader(datasets.Exchanges, target, remote.String(), epoch, plan)
 	setPlan(h, s, deadlines{fixed: plan.Deadline}, listen)
+	setFacts(h, runtimeTimerFact())
 	setFacts(h, append(pathFacts(remote), with.facts()...)...)
 	if err := rec.Begin(h); err != nil {
 		return err

@@ -24,3 +24,6 @@ func (s *sleeper) until(ctx context.Context, due time.Time) bool {
 // timerFact tells a reader of a trace by which timer its probe woke, whose lateness the
 // timer probe measures.
 func timerFact() datasets.Field { return datasets.Field{Key: "timer", Value: timerName()} }
+
+// runtimeTimerFact is the timer of who waits for the runtime's timers: as late as time.Sleep.
+func runtimeTimerFact() datasets.Field { return datasets.Field{Key: "timer", Value: "sleep"} }
