@@ -49,8 +49,9 @@ fuzz: ## each fuzz target for FUZZTIME (10s)
 bench: ## every benchmark, in the form benchstat reads (COUNT=10 for intervals)
 	go test -run '^$$' -bench '$(BENCH)' -benchmem -count $(COUNT) -timeout 60m ./...
 
-bench-peers: need ## our clock probe beside ntpdig, chronyd -Q, ntpcheck and beevik/ntp, in one run
-	go test -count 1 -timeout 10m -v -run 'TestLabBesideOtherClients' ./probes
+bench-peers: need ## our probes beside ntpdig, chronyd -Q, ntpcheck, beevik/ntp; irtt, fping, sockperf; 9 minutes
+	@.ci/need 'irtt:irtt!' 'fping:fping!' 'sockperf:sockperf!'
+	TICKMARK_BENCH_PEERS=30s go test -count 1 -timeout 30m -v -run 'TestLabBeside' ./probes
 
 rename: ## make rename NAME=example.org/x: another module path, everywhere
 	@test -n "$(NAME)" || { echo "rename: want NAME=example.org/x"; exit 2; }

@@ -76,15 +76,26 @@ func (r *recorder) Record(row datasets.Row) error {
 	if err := r.w.Write(row); err != nil {
 		return err
 	}
-	r.rows.Add(1)
-	if r.every > 0 {
-		now := time.Now()
-		if now.Sub(r.flushed) < r.every {
-			return nil
+	if r.mayFlush() {
+		if err := r.w.Flush(); err != nil {
+			return err
 		}
+	}
+	r.rows.Add(1)
+	return nil
+}
+
+// mayFlush reports whether it is time to.
+func (r *recorder) mayFlush() bool {
+	if r.every == 0 {
+		return true
+	}
+	now := time.Now()
+	due := now.Sub(r.flushed) >= r.every
+	if due {
 		r.flushed = now
 	}
-	return r.w.Flush()
+	return due
 }
 
 func (r *recorder) End(trailer ...datasets.Field) error { return r.w.Close(trailer...) }
