@@ -162,6 +162,7 @@ func corpus(t *testing.T, path string) string {
 // The numbers of stops and collections are counted with grep; those of the first file
 // stand in GCViewer's own test of it (13 collections, 14 stops).
 func TestGCLogOfTheCorpus(t *testing.T) {
+	corpus(t, "MANIFEST.tsv")
 	const stopped = `stopped: ([0-9.,]+) seconds`
 	for _, c := range []struct {
 		file    string
