@@ -63,11 +63,7 @@ func TestDNS(t *testing.T) {
 func TestDNSRecovers(t *testing.T) {
 	for _, transport := range []string{"udp", "tcp"} {
 		s, port := dnsServer(t)
-		rec := &recording{onRow: s.restarting(20, 40)}
-		if err := parse(t, "dns:name=tick.test,transport="+transport).Run(t.Context(), "127.0.0.1:"+port, every(10*time.Millisecond, 200), rec); err != nil {
-			t.Fatal(err)
-		}
-		wantRecovery(t, read[datasets.Sample](t, rec), 200)
+		recovers(t, "dns:name=tick.test,transport="+transport, "127.0.0.1:"+port, s.kill, s.start)
 	}
 }
 
@@ -110,7 +106,7 @@ func TestDNSHostile(t *testing.T) {
 			}()
 			listen := patience
 			if tt.want != datasets.Replied {
-				listen = 300 * time.Millisecond
+				listen = 2 * time.Second
 			}
 			plan := listening(probes.Plan{Interval: 5 * time.Millisecond, Count: 4}, listen)
 			tr := measure[datasets.Sample](t, "dns:name=tick.test,type=A,edns=0", conn.LocalAddr().String(), plan)

@@ -48,7 +48,7 @@ func TestExec(t *testing.T) {
 func TestExecKillsTheGroup(t *testing.T) {
 	dir := t.TempDir()
 	command := "sh -c 'for i in 1 2 3; do (while :; do echo x >>" + dir + "/$$; sleep 0.01; done) & done; wait'"
-	tr := measure[datasets.Sample](t, "exec", command, listening(probes.Plan{Interval: 50 * time.Millisecond, Count: 3}, time.Second))
+	tr := measure[datasets.Sample](t, "exec", command, listening(probes.Plan{Interval: 50 * time.Millisecond, Count: 3}, 2*time.Second))
 	wantSamples(t, tr, 3)
 	if got := outcomes(tr); got != "3 timed-out" {
 		t.Fatal(got)

@@ -101,11 +101,7 @@ func TestPostgres(t *testing.T) {
 	}
 	t.Run("recovers", func(t *testing.T) {
 		for _, spec := range []string{"postgres", "postgres:mode=connect"} {
-			rec := &recording{onRow: s.restarting(20, 40)}
-			if err := parse(t, spec).Run(t.Context(), "127.0.0.1:"+port, every(20*time.Millisecond, 200), rec); err != nil {
-				t.Fatal(err)
-			}
-			wantRecovery(t, read[datasets.Sample](t, rec), 200)
+			recovers(t, spec, "127.0.0.1:"+port, s.kill, s.start)
 		}
 	})
 }
@@ -114,7 +110,7 @@ func TestPostgres(t *testing.T) {
 func TestPostgresTimesOut(t *testing.T) {
 	_, port := postgresServer(t)
 	t.Setenv("PGPASSWORD", "open sesame")
-	tr := measure[datasets.Sample](t, "postgres:query=select pg_sleep(30)", "127.0.0.1:"+port, listening(probes.Plan{Interval: 50 * time.Millisecond, Count: 5}, 400*time.Millisecond))
+	tr := measure[datasets.Sample](t, "postgres:query=select pg_sleep(30)", "127.0.0.1:"+port, listening(probes.Plan{Interval: 50 * time.Millisecond, Count: 5}, 2*time.Second))
 	wantSamples(t, tr, 5)
 	if got := outcomes(tr); got != "5 timed-out" {
 		t.Error(got)

@@ -70,11 +70,7 @@ func TestRedisPassword(t *testing.T) {
 
 func TestRedisRecovers(t *testing.T) {
 	s, port := redisServer(t)
-	rec := &recording{onRow: s.restarting(20, 40)}
-	if err := parse(t, "redis").Run(t.Context(), "127.0.0.1:"+port, every(10*time.Millisecond, 150), rec); err != nil {
-		t.Fatal(err)
-	}
-	wantRecovery(t, read[datasets.Sample](t, rec), 150)
+	recovers(t, "redis", "127.0.0.1:"+port, s.kill, s.start)
 }
 
 // A server that is not Redis, or lies.

@@ -109,16 +109,3 @@ func accepts(addr string) func() bool {
 		return true
 	}
 }
-
-// restarting is a recorder's hook: the server is killed at one row, started at another.
-func (s *realServer) restarting(kill, start int64) func(rows int64) error {
-	return func(rows int64) error {
-		switch rows {
-		case kill:
-			s.kill()
-		case start:
-			s.start()
-		}
-		return nil
-	}
-}

@@ -3,6 +3,7 @@ package probes_test
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"errors"
 	"net"
 	"os"
@@ -104,29 +105,37 @@ func TestTCPRecovers(t *testing.T) {
 		t.Run(spec, func(t *testing.T) {
 			s := tcpEcho(t, loopback)
 			at := s.TCPAddr().String()
-			rec := &recording{}
-			rec.onRow = func(rows int64) error {
-				switch rows {
-				case 10:
-					s.Close()
-				case 30:
-					s = tcpEcho(t, at)
-				}
-				return nil
-			}
-			if err := parse(t, spec).Run(t.Context(), at, every(10*time.Millisecond, 100), rec); err != nil {
-				t.Fatal(err)
-			}
-			tr := read[datasets.Sample](t, rec)
-			wantRecovery(t, tr, 100)
+			recovers(t, spec, at, func() { s.Close() }, func() { s = tcpEcho(t, at) })
 		})
 	}
 }
 
+// recovers records until a second after the server that was killed is back.
+func recovers(t *testing.T, spec, target string, kill, start func()) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	rec := &recording{onRow: func(rows int64) error {
+		if rows == 20 {
+			kill()
+			time.Sleep(300 * time.Millisecond) // while calls are made
+			start()
+			time.AfterFunc(time.Second, cancel)
+		}
+		return nil
+	}}
+	plan := listening(probes.Plan{Interval: 20 * time.Millisecond}, patience)
+	if err := parse(t, spec).Run(ctx, target, plan, rec); err != nil {
+		t.Fatal(err)
+	}
+	wantRecovery(t, read[datasets.Sample](t, rec))
+}
+
 // wantRecovery holds that a recording began and ended with replies, between which calls
 // were refused, and nothing else.
-func wantRecovery(t *testing.T, tr trace[datasets.Sample], n int) {
+func wantRecovery(t *testing.T, tr trace[datasets.Sample]) {
 	t.Helper()
+	n := len(tr.rows)
 	wantSamples(t, tr, n)
 	got := outcomes(tr)
 	first, last := tr.rows[0].Outcome, tr.rows[n-1].Outcome
@@ -216,7 +225,7 @@ func TestTCPHostileEchoes(t *testing.T) {
 			t.Parallel()
 			listen := patience
 			if tt.want == datasets.TimedOut {
-				listen = 200 * time.Millisecond
+				listen = 2 * time.Second
 			}
 			tr := measure[datasets.Sample](t, "tcp:mode=request", hostile(t, 64, tt.answer), listening(probes.Plan{Interval: 10 * time.Millisecond, Count: 5}, listen))
 			wantSamples(t, tr, 5)
