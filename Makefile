@@ -29,13 +29,13 @@ test: need ## everything that must hold; installs the servers it tests against, 
 
 need:
 	@.ci/need 'chronyd:chrony!' 'ptp4l:linuxptp!' 'ntpd:ntpsec!' 'ntpdig:ntpsec-ntpdig!' \
-	  'lib/python3/dist-packages/ntp:python3-ntp!' 'lib/*/faketime/libfaketime.so.1:libfaketime!' bin/python3:python3 \
+	  'lib/python3/dist-packages/ntp:python3-ntp!' 'lib/python3/dist-packages/scapy:python3-scapy!' 'lib/*/faketime/libfaketime.so.1:libfaketime!' bin/python3:python3 \
 	  'redis-check-rdb:redis-tools!' 'redis-server:redis-server!' 'dnsmasq:dnsmasq-base!' 'lib/postgresql/*/bin/postgres:postgresql-N!' \
 	  ip:iproute2 ethtool:ethtool setpriv:util-linux dbus-daemon:dbus-daemon!
 
 lab: build ## the probes on NICs with clocks of their own, emulated: 2 minutes; skips where packages cannot be had
-	@mkdir -p bin/lab; CGO_ENABLED=0 go build -o bin/lab/tickmark ./cmd/tickmark && CGO_ENABLED=0 go test -c -o bin/lab/nic.test ./probes/nic && \
-	go build -o bin/lab/lab ./probes/testdata/lab && { bin/lab/lab probes/testdata/lab/scenario.sh bin/lab/tickmark bin/lab/nic.test || [ $$? = 69 ]; }
+	@mkdir -p bin/lab; CGO_ENABLED=0 go build -o bin/lab/tickmark ./cmd/tickmark && CGO_ENABLED=0 go test -c -o bin/lab/nic.test ./probes/nic && CGO_ENABLED=0 go test -c -o bin/lab/probes.test ./probes && \
+	go build -o bin/lab/lab ./probes/testdata/lab && { bin/lab/lab probes/testdata/lab/scenario.sh bin/lab/tickmark bin/lab/nic.test bin/lab/probes.test || [ $$? = 69 ]; }
 
 lint: ## golangci-lint, as configured in .golangci.yml
 	go run $(GOLANGCI) run ./...
