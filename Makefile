@@ -34,8 +34,8 @@ need:
 	  ip:iproute2 ethtool:ethtool setpriv:util-linux dbus-daemon:dbus-daemon!
 
 lab: build ## the probes on NICs with clocks of their own, emulated: 2 minutes; skips where packages cannot be had
-	@mkdir -p bin/lab; CGO_ENABLED=0 go build -o bin/lab/tickmark ./cmd/tickmark && CGO_ENABLED=0 go test -c -o bin/lab/nic.test ./probes/nic && \
-	go build -o bin/lab/lab ./probes/testdata/lab && { bin/lab/lab probes/testdata/lab/scenario.sh bin/lab/tickmark bin/lab/nic.test || [ $$? = 69 ]; }
+	@mkdir -p bin/lab; CGO_ENABLED=0 go build -o bin/lab/tickmark ./cmd/tickmark && CGO_ENABLED=0 go test -c -o bin/lab/nic.test ./probes/nic && CGO_ENABLED=0 go test -c -o bin/lab/probes.test ./probes && \
+	go build -o bin/lab/lab ./probes/testdata/lab && { bin/lab/lab probes/testdata/lab/scenario.sh bin/lab/tickmark bin/lab/nic.test bin/lab/probes.test || [ $$? = 69 ]; }
 
 lint: ## golangci-lint, as configured in .golangci.yml
 	go run $(GOLANGCI) run ./...

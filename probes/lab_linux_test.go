@@ -19,8 +19,8 @@ func TestHardwareLab(t *testing.T) {
 		t.Skip("needs go, to build what runs in the guest")
 	}
 	dir := t.TempDir()
-	tickmark, nic := filepath.Join(dir, "tickmark"), filepath.Join(dir, "nic.test")
-	for _, args := range [][]string{{"build", "-o", tickmark, "../cmd/tickmark"}, {"test", "-c", "-o", nic, "./nic"}} {
+	tickmark, nic, own := filepath.Join(dir, "tickmark"), filepath.Join(dir, "nic.test"), filepath.Join(dir, "probes.test")
+	for _, args := range [][]string{{"build", "-o", tickmark, "../cmd/tickmark"}, {"test", "-c", "-o", nic, "./nic"}, {"test", "-c", "-o", own, "."}} {
 		c := exec.Command("go", args...)
 		c.Env = append(os.Environ(), "CGO_ENABLED=0")
 		if out, err := c.CombinedOutput(); err != nil {
@@ -31,7 +31,7 @@ func TestHardwareLab(t *testing.T) {
 	if out, err := exec.Command("go", "build", "-o", lab, "./testdata/lab").CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	out, err := exec.CommandContext(t.Context(), lab, "testdata/lab/scenario.sh", tickmark, nic).CombinedOutput()
+	out, err := exec.CommandContext(t.Context(), lab, "testdata/lab/scenario.sh", tickmark, nic, own).CombinedOutput()
 	const unavailable = 69
 	var exit *exec.ExitError
 	if errors.As(err, &exit) && exit.ExitCode() == unavailable {

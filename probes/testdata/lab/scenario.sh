@@ -151,4 +151,9 @@ stamping b eth1 off
 b env TICKMARK_LAB_NIC=eth1 nic.test -test.run '^TestHardware$' -test.v >$T/nic.txt 2>&1 || { fail "nic.test: exit $?"; cat $T/nic.txt; }
 has "nic.test" $T/nic.txt ' was tx off, rx none, then tx on, rx ptpv2-event, then tx off, rx none$'
 has "nic.test" $T/nic.txt '^--- PASS: TestHardware '
+
+echo "== the wall clock is set a second ahead, and back, under every kind of round trip"
+TICKMARK_LAB_STEP=1 probes.test -test.run '^TestWallStepChangesNoLatency$' -test.v >$T/step.txt 2>&1 || fail "probes.test: exit $?"
+cat $T/step.txt
+has "probes.test" $T/step.txt '^--- PASS: TestWallStepChangesNoLatency '
 [ $failures = 0 ] || { echo "$failures failed"; exit 1; }
