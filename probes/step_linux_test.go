@@ -36,22 +36,29 @@ type target func(t *testing.T) string
 func stepTargets() map[string]target {
 	return map[string]target{
 		"ptp": nil, "phc": nil,
-		"ntp":      faultily(func(c *serve.Config) { c.NTP = "127.0.0.1:0" }, func(s *serve.Server) string { return s.NTPAddr().String() }),
-		"udp":      faultily(func(c *serve.Config) { c.UDP = "127.0.0.1:0" }, func(s *serve.Server) string { return s.UDPAddr().String() }),
-		"stamp":    faultily(func(c *serve.Config) { c.STAMP.Addr = "127.0.0.1:0" }, func(s *serve.Server) string { return s.STAMPAddr().String() }),
-		"icmp":     func(*testing.T) string { return "127.0.0.1" },
-		"exec":     func(*testing.T) string { return "sleep 0.02" },
-		"tcp":      func(t *testing.T) string { return answerTCP(t, func(*bufio.Reader, io.Writer) error { return io.EOF }) },
-		"redis":    func(t *testing.T) string { return answerTCP(t, answerPING) },
-		"postgres": func(t *testing.T) string { return answerTCP(t, (&queried{}).answer) },
+		"ntp":   faultily(func(c *serve.Config) { c.NTP = "127.0.0.1:0" }, func(s *serve.Server) string { return s.NTPAddr().String() }),
+		"udp":   faultily(func(c *serve.Config) { c.UDP = "127.0.0.1:0" }, func(s *serve.Server) string { return s.UDPAddr().String() }),
+		"stamp": faultily(func(c *serve.Config) { c.STAMP.Addr = "127.0.0.1:0" }, func(s *serve.Server) string { return s.STAMPAddr().String() }),
+		"icmp":  func(*testing.T) string { return "127.0.0.1" },
+		"exec":  func(*testing.T) string { return "sleep 0.02" },
+		"tcp": func(t *testing.T) string {
+			t.Helper()
+			return answerTCP(t, func(*bufio.Reader, io.Writer) error { return io.EOF })
+		},
+		"redis":    func(t *testing.T) string { t.Helper(); return answerTCP(t, answerPING) },
+		"postgres": func(t *testing.T) string { t.Helper(); return answerTCP(t, (&queried{}).answer) },
 		"dns":      answerDNS,
-		"http":     func(t *testing.T) string { return answerHTTP(t, httptest.NewServer) },
-		"tls":      func(t *testing.T) string { return strings.TrimPrefix(answerHTTP(t, httptest.NewTLSServer), "https://") },
+		"http":     func(t *testing.T) string { t.Helper(); return answerHTTP(t, httptest.NewServer) },
+		"tls": func(t *testing.T) string {
+			t.Helper()
+			return strings.TrimPrefix(answerHTTP(t, httptest.NewTLSServer), "https://")
+		},
 	}
 }
 
 func faultily(where func(*serve.Config), at func(*serve.Server) string) target {
 	return func(t *testing.T) string {
+		t.Helper()
 		delay, _, err := serve.Faults().Parse("fault", "delay:out="+answerAfter.String())
 		if err != nil {
 			t.Fatal(err)
@@ -85,7 +92,8 @@ func answerTCP(t *testing.T, answer func(*bufio.Reader, io.Writer) error) string
 			go func() {
 				defer c.Close()
 				in := bufio.NewReader(c)
-				for answer(in, c) == nil { //nolint:revive // until it fails
+				for err := error(nil); err == nil; {
+					err = answer(in, c)
 				}
 			}()
 		}

@@ -39,7 +39,7 @@ func bindTwoWay(fs *flag.FlagSet) func() (Probe, error) {
 	fs.IntVar(&p.ttl, "ttl", 255, "TTL or hop limit of what is sent, `hops`: less what arrived, it is the length of the way")
 	fs.StringVar(&p.format, "format", twoway.NTP, "of the times we send: `ntp` or ptp")
 	fs.StringVar(&p.keyFile, "key", "", "`file` with the key of the authenticated mode")
-	fs.StringVar(&p.reflects, "reflector", unsaid, "how it numbers packets: stateful, stateless or `auto`; what is lost on which way, only a stateful one tells")
+	fs.StringVar(&p.reflects, "reflector", unsaid, "how it numbers packets: stateful, stateless or `auto`; only a stateful one tells which way loses")
 	stamps := fs.String("stamps", datasets.Kernel.String(), "who stamps departures: `kernel`, where it can, or user")
 	arrivals := bindArrivals(fs)
 	return func() (Probe, error) {

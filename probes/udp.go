@@ -35,7 +35,7 @@ type udp struct {
 func bindUDP(fs *flag.FlagSet) func() (Probe, error) {
 	size := fs.Int("size", echo.Size, "`bytes` of a packet's payload, both ways")
 	stamps := fs.String("stamps", datasets.Kernel.String(), "who stamps departures, beside us: `kernel`, where it can, or user")
-	spin := fs.Duration("spin", 50*time.Microsecond, "look for the answer without sleeping for this `time` after sending, where that is worth it; 0 for never")
+	spin := fs.Duration("spin", 50*time.Microsecond, "look for answers for this `time` after sending before sleeping, where that is worth it; 0: never")
 	arrivals := bindArrivals(fs)
 	return func() (Probe, error) {
 		if *size < echo.Size || *size > largestUDP {

@@ -1,6 +1,7 @@
 package probes
 
 import (
+	"slices"
 	"time"
 
 	"github.com/tickmark/tickmark/datasets"
@@ -56,10 +57,5 @@ func (s *wallSteps) look(now func() (wall int64, at datasets.Instant)) {
 // within reports whether the wall clock may have stepped between two instants, of which
 // the later one was read.
 func (s *wallSteps) within(from, to datasets.Instant) bool {
-	for i := len(s.seen) - 1; i >= 0; i-- {
-		if s.seen[i].to >= from && s.seen[i].from <= to {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(s.seen, func(w wallStep) bool { return w.to >= from && w.from <= to })
 }
