@@ -67,7 +67,7 @@ func (p icmp) Run(ctx context.Context, target string, plan Plan, rec Recorder) e
 	epoch := time.Now().Add(lead)
 	h := newHeader(datasets.RTT, target, remote.String(), epoch, plan)
 	setPlan(h, s, deadlines, listen)
-	setFacts(h, timerFact())
+	setFacts(h, runtimeTimerFact())
 	setFacts(h, pathFacts(remote)...)
 	h.Set(datasets.KeyStamps, "user")
 	h.Set("socket", conn.kind)
