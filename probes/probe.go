@@ -75,3 +75,10 @@ type Recorder interface {
 	// End takes what only the end can tell. Nothing follows it.
 	End(trailer ...datasets.Field) error
 }
+
+// Holder is a recorder that is quicker with several rows than with each of them.
+type Holder interface {
+	// Hold lets rows wait until Release.
+	Hold()
+	Release() error
+}

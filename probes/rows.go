@@ -1,6 +1,7 @@
 package probes
 
 import (
+	"errors"
 	"strconv"
 	"time"
 
@@ -54,6 +55,15 @@ func (r *rows) abandon() (unfinished int64, err error) {
 func (r *rows) take(seq int64, a attempt) { r.batch = append(r.batch, numbered{seq, a}) }
 
 func (r *rows) record() error {
+	holder, ok := r.rec.(Holder)
+	if !ok || len(r.batch) < 2 {
+		return r.recordEach()
+	}
+	holder.Hold()
+	return errors.Join(r.recordEach(), holder.Release())
+}
+
+func (r *rows) recordEach() error {
 	for i := range r.batch {
 		r.fill(&r.batch[i])
 		if err := r.rec.Record(&r.sample); err != nil {

@@ -11,14 +11,17 @@ import (
 	"github.com/tickmark/tickmark/datasets"
 )
 
-// recorder writes what a probe measures to a trace as it is measured: each row has
-// reached the operating system before the next one is taken, so a killed process
-// loses none. A compressed file is flushed once a second instead.
+// recorder writes what a probe measures to a trace as it is measured: each row, or all
+// that a probe hands over at once, has reached the operating system before the next one
+// is taken, so a killed process loses none. A compressed file is flushed once a second
+// instead.
 type recorder struct {
 	zip     datasets.Compressor
 	w       *datasets.Writer
 	every   time.Duration
 	flushed time.Time
+	held    bool
+	waiting int64 // rows that are not counted yet
 	rows    atomic.Int64
 	closers []io.Closer
 	undo    func() // takes back what was done for a recording that never began; may be nil
@@ -76,12 +79,32 @@ func (r *recorder) Record(row datasets.Row) error {
 	if err := r.w.Write(row); err != nil {
 		return err
 	}
+	r.waiting++
+	return r.flush()
+}
+
+// Hold lets rows wait for Release: writing each costs five times as much, and a burst of
+// that delays what is being measured.
+func (r *recorder) Hold() { r.held = true }
+
+// Release writes what waits.
+func (r *recorder) Release() error {
+	r.held = false
+	return r.flush()
+}
+
+// flush hands on what waits, if it is time to, and counts it.
+func (r *recorder) flush() error {
+	if r.held {
+		return nil
+	}
 	if r.mayFlush() {
 		if err := r.w.Flush(); err != nil {
 			return err
 		}
 	}
-	r.rows.Add(1)
+	r.rows.Add(r.waiting)
+	r.waiting = 0
 	return nil
 }
 
