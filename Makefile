@@ -49,9 +49,9 @@ fuzz: ## each fuzz target for FUZZTIME (10s)
 bench: ## every benchmark, in the form benchstat reads (COUNT=10 for intervals)
 	go test -run '^$$' -bench '$(BENCH)' -benchmem -count $(COUNT) -timeout 60m ./...
 
-bench-peers: need ## our probes beside ntpdig, chronyd -Q, ntpcheck, beevik/ntp; irtt, fping, sockperf; 9 minutes
+bench-peers: need ## our probes beside ntpdig, chronyd -Q, ntpcheck, beevik/ntp; irtt, fping, sockperf; 13 minutes
 	@.ci/need 'irtt:irtt!' 'fping:fping!' 'sockperf:sockperf!'
-	TICKMARK_BENCH_PEERS=30s go test -count 1 -timeout 30m -v -run 'TestLabBeside' ./probes
+	TICKMARK_BENCH_PEERS=30s TICKMARK_BENCH_PAIRS=10000000 go test -count 1 -timeout 40m -v -run 'TestLabBeside|TestLabStampsArePaired' ./probes
 
 rename: ## make rename NAME=example.org/x: another module path, everywhere
 	@test -n "$(NAME)" || { echo "rename: want NAME=example.org/x"; exit 2; }
