@@ -1,5 +1,7 @@
 package report
 
+import "strings"
+
 // sentence is the narrowest a field of words may be folded to.
 const sentence = 24
 
@@ -22,7 +24,7 @@ func folded(all []field, within int) []string {
 		out[i].cells = nil
 	}
 	for r, cell := range all[long].cells {
-		lines := wrap(cell, "", "", to)
+		lines := fold(cell, to)
 		for i := range out {
 			if i == long {
 				out[i].cells = append(out[i].cells, lines...)
@@ -32,4 +34,20 @@ func folded(all []field, within int) []string {
 		}
 	}
 	return grid(out, true)
+}
+
+// fold breaks text into lines of at most that width: at spaces and, in a word that is
+// wider, such as a spec, after commas or wherever it must be.
+func fold(text string, to int) (lines []string) {
+	for _, line := range wrap(text, "", "", to) {
+		for width(line) > to {
+			head := string([]rune(line)[:to])
+			if comma := strings.LastIndexByte(head, ','); comma > 0 {
+				head = head[:comma+1]
+			}
+			lines, line = append(lines, head), line[len(head):]
+		}
+		lines = append(lines, line)
+	}
+	return lines
 }
