@@ -2,8 +2,10 @@ package probes
 
 import (
 	"context"
+	"errors"
 	"math"
 	"net/netip"
+	"os"
 	"os/exec"
 	"slices"
 	"strings"
@@ -280,5 +282,37 @@ func TestLabFrozenPeerIsItsStall(t *testing.T) {
 	t.Logf("%d slow, %d of them lay unread at the server, %d with us", slow, theirs, ours)
 	if slow < 200 || theirs < slow*8/10 || ours > slow/10 {
 		t.Error("a stop of the server is not told as its own")
+	}
+}
+
+// Without a name server, as after an outage of DNS, every probe that was given a name ends
+// with one line that says which, and leaves no recording that never began.
+func TestLabNamesCannotBeResolved(t *testing.T) {
+	lab := netlab.New(t)
+	tickmark := t.TempDir() + "/tickmark"
+	if out, err := exec.Command("go", "build", "-o", tickmark, "../cmd/tickmark").CombinedOutput(); err != nil {
+		t.Skipf("needs the go command to build tickmark: %v: %.200s", err, out)
+	}
+	for _, e := range Probes() {
+		p, _, err := Probes().Parse("probe", e.Name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if k := p.Kind(); !p.TakesTarget() || e.Name == "exec" || k != datasets.RTT && k != datasets.Exchanges {
+			continue
+		}
+		target := map[string]string{"icmp": "nohost.invalid", "http": "http://nohost.invalid/", "phc": "nohost.invalid"}[e.Name]
+		if target == "" {
+			target = "nohost.invalid:99"
+		}
+		trace := t.TempDir() + "/" + e.Name + ".trace"
+		out, err := lab.Client.Run(t, tickmark, "probe", e.Name, "--count", "1", "-o", trace, target)
+		var exit *exec.ExitError
+		if !errors.As(err, &exit) || exit.ExitCode() != 1 || strings.Count(out, "\n") != 1 || !strings.Contains(out, "nohost.invalid") {
+			t.Errorf("%s: %v: %s", e.Name, err, out)
+		}
+		if _, err := os.Stat(trace); err == nil {
+			t.Errorf("%s left a trace", e.Name)
+		}
 	}
 }
