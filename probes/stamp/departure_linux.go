@@ -118,9 +118,9 @@ func (d *departures) of(number uint32) (departed, bool) {
 	return at, at.numbered && at.number == number
 }
 
-// unclear is how long is waited where the socket says there is something, and it is no
-// stamp: the next read or write will be told.
-const unclear = 200 * time.Microsecond
+// lookAgain is how long is waited at most before the stamps that have come are looked
+// through: one that a Read has taken from the kernel meanwhile wakes nobody else.
+const lookAgain = 500 * time.Microsecond
 
 func (c *Conn) departure(number uint32, until time.Time) (datasets.Stamp, error) {
 	if err := c.use(); err != nil {
@@ -128,14 +128,15 @@ func (c *Conn) departure(number uint32, until time.Time) (datasets.Stamp, error)
 	}
 	defer c.life.RUnlock()
 	for {
+		late := !time.Now().Before(until)
 		at, ok := c.departures.of(number)
 		if !ok && c.departures.drain() {
 			at, ok = c.departures.of(number)
 		}
-		if ok {
+		switch {
+		case ok:
 			return at.stamp(c.source)
-		}
-		if !time.Now().Before(until) {
+		case late:
 			return datasets.Stamp{}, ErrNoStamp
 		}
 		if err := c.awaitDeparture(until); err != nil {
@@ -144,15 +145,19 @@ func (c *Conn) departure(number uint32, until time.Time) (datasets.Stamp, error)
 	}
 }
 
-// awaitDeparture waits for a stamp, not beyond until.
+// awaitDeparture waits until there may be a stamp, not beyond until.
 func (c *Conn) awaitDeparture(until time.Time) error {
 	began := time.Now()
+	if again := began.Add(lookAgain); again.Before(until) {
+		until = again
+	}
 	err := c.wait(0, until)
 	switch {
-	case err == nil && time.Since(began) < unclear:
-		time.Sleep(min(unclear, time.Until(until)))
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		return ErrNoStamp
+		return nil
+	case err == nil && time.Since(began) < lookAgain/2:
+		// What the socket has to tell is no stamp: the next read or write will be told.
+		time.Sleep(min(lookAgain, time.Until(until)))
 	}
 	return err
 }

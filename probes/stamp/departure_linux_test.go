@@ -2,6 +2,7 @@ package stamp
 
 import (
 	"errors"
+	"net"
 	"net/netip"
 	"testing"
 	"time"
@@ -187,4 +188,41 @@ func BenchmarkDeparture(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
+}
+
+// Who asks for a departure and who reads wait for the same socket, and whichever takes a
+// stamp from the kernel, it reaches the one who asks: also a stamp that comes late, as a
+// NIC's does, which is made here by asking before the packet is sent.
+func TestDepartureBesideARead(t *testing.T) {
+	c, to := departing(t)
+	reading := make(chan struct{})
+	go func() {
+		defer close(reading)
+		buf := make([]byte, 64)
+		for {
+			if _, err := c.Read(buf); errors.Is(err, net.ErrClosed) {
+				return
+			}
+		}
+	}()
+	for i := range uint32(500) {
+		asked := make(chan error, 1)
+		go func() {
+			_, err := c.departure(i, time.Now().Add(5*time.Second))
+			asked <- err
+		}()
+		if i%2 == 0 {
+			time.Sleep(100 * time.Microsecond) // so that it waits already
+		}
+		began := time.Now()
+		if number, err := c.Send([]byte("late")); err != nil || number != i {
+			t.Fatalf("packet %d: number %d, %v", i, number, err)
+		}
+		if err := <-asked; err != nil {
+			t.Fatalf("packet %d: %v after %v", i, err, time.Since(began))
+		}
+	}
+	c.Close()
+	to.Close()
+	<-reading
 }
