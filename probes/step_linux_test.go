@@ -36,9 +36,9 @@ type target func(t *testing.T) string
 func stepTargets() map[string]target {
 	return map[string]target{
 		"ptp": nil, "phc": nil,
-		"ntp":   faultily(func(c *serve.Config) { c.NTP = "127.0.0.1:0" }, func(s *serve.Server) string { return s.NTPAddr().String() }),
-		"udp":   faultily(func(c *serve.Config) { c.UDP = "127.0.0.1:0" }, func(s *serve.Server) string { return s.UDPAddr().String() }),
-		"stamp": faultily(func(c *serve.Config) { c.STAMP.Addr = "127.0.0.1:0" }, func(s *serve.Server) string { return s.STAMPAddr().String() }),
+		"ntp":   faultily(8*answerAfter, func(c *serve.Config) { c.NTP = "127.0.0.1:0" }, func(s *serve.Server) string { return s.NTPAddr().String() }),
+		"udp":   faultily(answerAfter, func(c *serve.Config) { c.UDP = "127.0.0.1:0" }, func(s *serve.Server) string { return s.UDPAddr().String() }),
+		"stamp": faultily(answerAfter, func(c *serve.Config) { c.STAMP.Addr = "127.0.0.1:0" }, func(s *serve.Server) string { return s.STAMPAddr().String() }),
 		"icmp":  func(*testing.T) string { return "127.0.0.1" },
 		"exec":  func(*testing.T) string { return "sleep 0.02" },
 		"tcp": func(t *testing.T) string {
@@ -56,14 +56,16 @@ func stepTargets() map[string]target {
 	}
 }
 
-func faultily(where func(*serve.Config), at func(*serve.Server) string) target {
+// faultily serves with a delay: that of NTP, of which one exchange follows the other, leaves
+// few moments without one in flight.
+func faultily(delay time.Duration, where func(*serve.Config), at func(*serve.Server) string) target {
 	return func(t *testing.T) string {
 		t.Helper()
-		delay, _, err := serve.Faults().Parse("fault", "delay:out="+answerAfter.String())
+		slow, _, err := serve.Faults().Parse("fault", "delay:out="+delay.String())
 		if err != nil {
 			t.Fatal(err)
 		}
-		cfg := serve.Config{Faults: []serve.Fault{delay}}
+		cfg := serve.Config{Faults: []serve.Fault{slow}}
 		where(&cfg)
 		s, err := serve.Start(cfg)
 		if err != nil {
@@ -296,7 +298,7 @@ func holdSteps(t *testing.T, name string, samples []datasets.Sample, why func(in
 		}
 	}
 	t.Logf("%-8s %d samples, %d answered, the slowest after %v; %d were in flight over a step", name, len(samples), answered, slowest, invalid)
-	if len(samples) < 50 || answered < len(samples)-10 || slowest > 700*time.Millisecond {
+	if len(samples) < 20 || answered < len(samples)-10 || slowest > 700*time.Millisecond {
 		t.Errorf("%s: the step is in its latencies", name)
 	}
 	if withStamps(name) != (invalid > 0) {
