@@ -30,7 +30,7 @@ test: need ## everything that must hold; installs the servers it tests against, 
 need:
 	@.ci/need 'chronyd:chrony!' 'ptp4l:linuxptp!' 'ntpd:ntpsec!' 'ntpdig:ntpsec-ntpdig!' \
 	  'lib/python3/dist-packages/ntp:python3-ntp!' 'lib/python3/dist-packages/scapy:python3-scapy!' 'lib/*/faketime/libfaketime.so.1:libfaketime!' bin/python3:python3 \
-	  'redis-check-rdb:redis-tools!' 'redis-server:redis-server!' 'dnsmasq:dnsmasq-base!' 'lib/postgresql/*/bin/postgres:postgresql-N!' \
+	  'nginx:nginx!' 'redis-check-rdb:redis-tools!' 'redis-server:redis-server!' 'dnsmasq:dnsmasq-base!' 'lib/postgresql/*/bin/postgres:postgresql-N!' \
 	  ip:iproute2 ethtool:ethtool setpriv:util-linux dbus-daemon:dbus-daemon!
 
 lab: build ## the probes on NICs with clocks of their own, emulated: 2 minutes; skips where packages cannot be had

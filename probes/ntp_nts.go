@@ -4,12 +4,9 @@ import (
 	"context"
 	"crypto/rand"
 	"crypto/tls"
-	"crypto/x509"
-	"errors"
 	"fmt"
 	"net"
 	"net/netip"
-	"os"
 	"strconv"
 	"time"
 
@@ -47,13 +44,9 @@ func openNTS(ctx context.Context, p ntpProbe, host string, at netip.AddrPort, ti
 		tls:     &tls.Config{ServerName: host, MinVersion: tls.VersionTLS13},
 	}
 	if p.ca != "" {
-		pem, err := os.ReadFile(p.ca)
-		if err != nil {
-			return nil, at, fmt.Errorf("ca %q: %w", p.ca, errors.Unwrap(err))
-		}
-		s.tls.RootCAs = x509.NewCertPool()
-		if !s.tls.RootCAs.AppendCertsFromPEM(pem) {
-			return nil, at, fmt.Errorf("ca %q: holds no certificate in PEM form", p.ca)
+		var err error
+		if s.tls.RootCAs, err = certificates(p.ca); err != nil {
+			return nil, at, err
 		}
 	}
 	if err := s.handshake(ctx); err != nil {

@@ -3,6 +3,7 @@ package probes
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/binary"
 	"io"
 	"net"
@@ -16,6 +17,9 @@ import (
 
 	"golang.org/x/net/dns/dnsmessage"
 	"golang.org/x/sys/unix"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/health"
+	healthpb "google.golang.org/grpc/health/grpc_health_v1"
 
 	"github.com/tickmark/tickmark/datasets"
 	"github.com/tickmark/tickmark/probes/serve"
@@ -48,6 +52,7 @@ func stepTargets() map[string]target {
 		"redis":    func(t *testing.T) string { t.Helper(); return answerTCP(t, answerPING) },
 		"postgres": func(t *testing.T) string { t.Helper(); return answerTCP(t, (&queried{}).answer) },
 		"dns":      answerDNS,
+		"grpc":     answerGRPC,
 		"http":     func(t *testing.T) string { t.Helper(); return answerHTTP(t, httptest.NewServer) },
 		"tls": func(t *testing.T) string {
 			t.Helper()
@@ -178,6 +183,23 @@ func answerHTTP(t *testing.T, start func(http.Handler) *httptest.Server) string 
 	}))
 	t.Cleanup(s.Close)
 	return s.URL
+}
+
+func answerGRPC(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := grpc.NewServer(grpc.UnaryInterceptor(func(ctx context.Context, request any, _ *grpc.UnaryServerInfo, handle grpc.UnaryHandler) (any, error) {
+		time.Sleep(answerAfter)
+		return handle(ctx, request)
+	}))
+	healthpb.RegisterHealthServer(s, health.NewServer())
+	var serving sync.WaitGroup
+	serving.Go(func() { _ = s.Serve(l) })
+	t.Cleanup(func() { s.Stop(); serving.Wait() })
+	return l.Addr().String()
 }
 
 // withStamps reports whether a probe's rows have stamps of wall clocks.
