@@ -130,7 +130,8 @@ func (c *Conn) departure(number uint32, until time.Time) (datasets.Stamp, error)
 	for {
 		late := !time.Now().Before(until)
 		at, ok := c.departures.of(number)
-		if !ok && c.departures.drain() {
+		if !ok {
+			c.departures.drain() // if it finds nothing, a Read may have found it just before
 			at, ok = c.departures.of(number)
 		}
 		switch {

@@ -226,3 +226,27 @@ func TestDepartureBesideARead(t *testing.T) {
 	to.Close()
 	<-reading
 }
+
+// On loopback a stamp is there when the call that sends returns: who asks then, without
+// waiting, is told, also when a Read takes it from the kernel in between.
+func TestDepartureAtOnceBesideARead(t *testing.T) {
+	c, _ := departing(t)
+	ended := make(chan error)
+	go func() {
+		_, err := c.Read(make([]byte, 64))
+		ended <- err
+	}()
+	for range 5000 {
+		number, err := c.Send([]byte("sent"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := c.Departure(number, time.Time{}); err != nil {
+			t.Fatalf("packet %d: %v", number, err)
+		}
+	}
+	c.Close()
+	if err := <-ended; !errors.Is(err, net.ErrClosed) {
+		t.Error(err)
+	}
+}
