@@ -103,6 +103,23 @@ func TestHTTPDelaysAreWhereTheyWere(t *testing.T) {
 	}
 }
 
+// When nobody listens any longer, or the recording is stopped, what is in flight is given
+// up, by either version of HTTP, and the calls after it go well.
+func TestHTTPGivesUp(t *testing.T) {
+	n := startNginx(t, "TLSv1.3")
+	for _, url := range []string{"http://127.0.0.1:" + n.plain, "https://127.0.0.1:" + n.secure} {
+		tr := measure[datasets.Sample](t, "http:insecure", url+"/slow", listening(probes.Plan{Interval: 20 * time.Millisecond, Count: 5}, waits/2))
+		wantSamples(t, tr, 5)
+		if got := outcomes(tr); got != "5 timed-out" {
+			t.Errorf("%s: %s: %s", url, got, tr.rows[0].Extra)
+		}
+		tr = read[datasets.Sample](t, stoppedBy(t, 3, "http:insecure", url+"/slow", every(20*time.Millisecond, 1000)))
+		if got := outcomes(tr); !strings.HasSuffix(got, " replied") || strings.Contains(got, ",") || tr.number(t, datasets.KeyUnfinished) == 0 {
+			t.Errorf("%s: %s, %s unfinished", url, got, tr.Text(datasets.KeyUnfinished))
+		}
+	}
+}
+
 func TestHTTPStatus(t *testing.T) {
 	n := startNginx(t, "TLSv1.3")
 	for _, tt := range []struct {
