@@ -19,6 +19,7 @@ type link interface {
 	// another kind, but for the deadline and the end, to the one that has waited longest.
 	ReadBatch(in []stamp.Message) (n int, err error)
 	// SendBatch sends the first n of the messages, or says why the first cannot be sent.
+	// With stamp.ErrStopped it has sent some.
 	SendBatch(out []stamp.Message) (n int, first uint32, err error)
 	// Departure returns the stamp of a packet's departure, if it is known.
 	Departure(number uint32, until time.Time) (datasets.Stamp, error)
@@ -63,14 +64,6 @@ func (o oneByOne) SetReadDeadline(t time.Time) error {
 	}
 	return o.datagrams.SetReadDeadline(t)
 }
-
-// refusal says that an attempt cannot be answered, and why.
-type refusal struct {
-	seq uint16 // the last bits of its number: no more fits into the packet's header
-	why string
-}
-
-func (r *refusal) Error() string { return r.why }
 
 // flight is one run of a probe of single packets: one goroutine sends and receives, and
 // the one that runs it records.

@@ -52,6 +52,7 @@ type inflight struct {
 	listen  time.Duration // from due
 	ring    []slot
 	head    int64 // the first attempt that has not been handed over
+	oldest  int64 // from head on, all before this one are settled
 	next    int64 // the number of the next one
 	waiting int32 // how many are neither answered nor given up
 
@@ -128,9 +129,11 @@ func (f *inflight) lose(seq int64, at datasets.Instant) {
 // refuse notes that the other side said no to an attempt before end. It does not
 // say to which: the one that has waited longest is taken.
 func (f *inflight) refuse(end int64) {
-	for seq := f.head; seq < end; seq++ {
-		if a := f.at(seq); !a.settled {
-			f.settle(seq, &a, datasets.Refused)
+	// What is settled stays so: none is looked at twice, however many there are.
+	for f.oldest = max(f.oldest, f.head); f.oldest < end; f.oldest++ {
+		if f.slot(f.oldest).flags&isSettled == 0 {
+			a := f.at(f.oldest)
+			f.settle(f.oldest, &a, datasets.Refused)
 			return
 		}
 	}

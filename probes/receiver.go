@@ -12,7 +12,8 @@ import (
 	"github.com/tickmark/tickmark/probes/stamp"
 )
 
-// mostErrors is how many reads may fail in a row before a socket is given up.
+// mostErrors is how many reads may fail in a row before a socket is given up. A refusal is
+// no such failure: it is an answer of the network.
 const mostErrors = 1000
 
 // receiver takes what arrives.
@@ -20,6 +21,7 @@ type receiver struct {
 	flight   *flight
 	batch    []stamp.Message
 	failures int
+	looked   time.Time // when a reading began that was told no refusal
 }
 
 func newReceiver(f *flight) *receiver {
@@ -42,6 +44,16 @@ func (r *receiver) receive(until time.Time) error {
 		return nil // closed
 	}
 	n, err := f.conn.ReadBatch(r.batch)
+	if isRefusal(err) && before.Sub(r.looked) > tick {
+		// A refusal does not say whether something else is there. Where many come, no
+		// reading might ever tell of anything else.
+		if err := r.took(n, err, before); err != nil {
+			return err
+		}
+		before = time.Now()
+		_ = f.conn.SetReadDeadline(f.epoch) // do not wait
+		n, err = f.conn.ReadBatch(r.batch)
+	}
 	return r.took(n, err, before)
 }
 
@@ -50,7 +62,7 @@ func (r *receiver) took(n int, err error, before time.Time) error {
 	f := r.flight
 	switch {
 	case err == nil:
-		r.failures = 0
+		r.failures, r.looked = 0, before
 		f.spin.answered(r.batch[0].Arrival.Mono)
 		f.arrived(r.batch[:n])
 		if n < len(r.batch) {
@@ -58,10 +70,12 @@ func (r *receiver) took(n int, err error, before time.Time) error {
 		}
 	case errors.Is(err, net.ErrClosed):
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		r.failures = 0
+		r.failures, r.looked = 0, before
 		f.silent(before)
+	case isRefusal(err):
+		r.failures = 0
+		f.refusedBy(err)
 	default:
-		// What a read of a connected socket tells is an ICMP error.
 		if r.failures++; r.failures == mostErrors {
 			return fmt.Errorf("socket: %d reads failed in a row: %w", r.failures, err)
 		}

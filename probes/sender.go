@@ -3,6 +3,7 @@ package probes
 import (
 	"context"
 	"errors"
+	"slices"
 	"syscall"
 	"time"
 
@@ -18,7 +19,7 @@ type sender struct {
 	batch   []stamp.Message // room for packets
 	seqs    []int64         // of those to be sent now
 	dues    []datasets.Instant
-	stopped bool        // the last call sent less than it was given
+	stopped bool        // the last call sent less than it was given, and there was room
 	full    bool        // no more can be in flight until rows are handed over
 	away    []departing // sent, and without a stamp so far
 	gone    []departing // sent, and with a stamp that is in no row yet
@@ -30,6 +31,10 @@ type departing struct {
 	number uint32
 	t1     int64
 }
+
+// mostRefusals is how many refusals a packet may meet on its way out: as many as one call
+// may have caused.
+const mostRefusals = stamp.MostBatched
 
 // mostAway is how many departures are waited for while the first of them is missing: some
 // drivers hand the stamps of two queues out in another order, others none at all.
@@ -105,26 +110,40 @@ func (s *sender) transmit() {
 	var err error
 	var sent time.Time
 	all := len(s.seqs)
-	for range 3 {
+	for range mostRefusals {
 		sent = time.Now()
-		if n, first, err = f.conn.SendBatch(s.batch[:all]); !errors.Is(err, syscall.ECONNREFUSED) {
+		if n, first, err = f.conn.SendBatch(s.batch[:all]); n > 0 || !s.refusedBefore(err) {
 			break
 		}
-		// The system call told of an earlier packet, and sent nothing.
-		f.refused(s.seqs[0])
 	}
-	if err == nil && s.stopped {
-		// What stopped the call before this one, without a word, was such a word.
+	if n > 0 && s.stopped {
+		// What stopped the call before, without a word, was one of an earlier packet.
 		f.refused(s.seqs[0])
 	}
 	f.spin.sent(sent)
-	s.stopped = err == nil && n < all
+	if s.stopped = errors.Is(err, stamp.ErrStopped); s.stopped {
+		err = nil
+	}
 	s.note(n, first, datasets.Instant(sent.Sub(f.epoch)), err)
 	n = max(n, 1)
-	s.seqs, s.dues = s.seqs[n:], s.dues[n:]
+	s.seqs, s.dues = slices.Delete(s.seqs, 0, n), slices.Delete(s.dues, 0, n)
 	for i := range s.seqs {
 		copy(s.batch[i].Buf, s.batch[n+i].Buf[:echo.Size])
 	}
+}
+
+// refusedBefore reports whether a call that sent nothing may have told of an earlier packet
+// only, and is worth another.
+func (s *sender) refusedBefore(err error) bool {
+	switch {
+	case errors.Is(err, syscall.ECONNREFUSED):
+		s.flight.refused(s.seqs[0])
+		return true
+	case s.stopped || !isRefusal(err):
+		return false
+	}
+	s.stopped = true // if the next one sends it
+	return true
 }
 
 func (s *sender) note(n int, first uint32, sent datasets.Instant, err error) {

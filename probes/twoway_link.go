@@ -79,7 +79,7 @@ func (l *twoWayLink) SendBatch(out []stamp.Message) (n int, first uint32, err er
 		*l.at(number) = t
 	}
 	n, first, err = l.Conn.SendBatch(l.out[:len(out)])
-	if err != nil {
+	if n == 0 {
 		return n, first, err
 	}
 	if !l.kernel {
@@ -87,7 +87,7 @@ func (l *twoWayLink) SendBatch(out []stamp.Message) (n int, first uint32, err er
 	}
 	l.next += uint32(n)
 	l.told.left(n)
-	return n, first, nil
+	return n, first, err
 }
 
 // Departure is the kernel's stamp of a packet or, where there is none, the time in it.

@@ -45,22 +45,27 @@ func (c *Conn) Send(b []byte) (number uint32, err error) { return c.SendTo(b, ne
 // SendTo is Send to an address; the socket must not be connected.
 func (c *Conn) SendTo(b []byte, to netip.AddrPort) (number uint32, err error) {
 	c.forget()
-	_, err = c.WriteTo(b, to)
-	return c.numbered(1, err)
+	if _, err = c.WriteTo(b, to); err != nil {
+		return c.numbered(0, 1), err
+	}
+	return c.numbered(1, 1), nil
 }
+
+// ErrStopped says that some messages were sent and that the system stopped at the next
+// one, although there was room for it: it cannot be sent, or, on a connected socket, an
+// ICMP error came about an earlier packet. The error itself is lost; another try tells
+// which it was.
+var ErrStopped = errors.New("sending stopped")
 
 // SendBatch sends as many of the messages as the system takes at once, in their order,
 // without waiting for room, and returns how many; the first of them has that number, and
-// the others the next ones. An error is of the first message, and nothing was sent.
+// the others the next ones. An error is of the first message, and nothing was sent, or it
+// is ErrStopped.
 func (c *Conn) SendBatch(out []Message) (n int, first uint32, err error) {
 	c.forget()
 	out = out[:min(len(out), MostBatched)]
 	n, err = c.transmit(out)
-	first, err = c.numbered(n, err)
-	if err == nil && n < len(out) && c.source != datasets.User {
-		c.renumber() // the next message may have got a number before it failed
-	}
-	return n, first, err
+	return n, c.numbered(n, len(out)), err
 }
 
 // forget takes the stamps that nobody asked for from the kernel when they have become many.
@@ -71,18 +76,16 @@ func (c *Conn) forget() {
 	}
 }
 
-// numbered counts as the kernel does. Whether it counted a packet that it then could
-// not send depends on its version, so after such a one both begin anew.
-func (c *Conn) numbered(n int, err error) (first uint32, _ error) {
-	if err != nil {
-		if c.source != datasets.User {
-			c.renumber()
-		}
-		return 0, err
-	}
+// numbered counts the n packets that were sent of some, as the kernel does, and returns
+// the first one's number. Whether the kernel counted one that it then could not send
+// depends on its version, so after such a one both begin anew.
+func (c *Conn) numbered(n, of int) (first uint32) {
 	first = c.sent
 	c.sent += uint32(n)
-	return first, nil
+	if n < of && c.source != datasets.User {
+		c.renumber()
+	}
+	return first
 }
 
 // Departure returns when the packet of that number left, and waits for the stamp of

@@ -172,6 +172,9 @@ func (c *Conn) transmitLocked(out []Message) (int, error) {
 		n, errno := c.out.transmit(c.fd, out, c.v6)
 		switch errno {
 		case 0:
+			if n < len(out) && c.hasRoom() {
+				return n, ErrStopped
+			}
 			return n, nil
 		case unix.EINTR:
 		default:
@@ -209,12 +212,25 @@ func (s *socket) poll(event int16, until time.Time) (got int16, err error) {
 			return 0, os.ErrDeadlineExceeded
 		}
 	}
-	fd, timeout := unix.PollFd{Fd: int32(s.fd), Events: event}, unix.NsecToTimespec(int64(left))
-	_, _, errno := unix.Syscall6(unix.SYS_PPOLL, uintptr(unsafe.Pointer(&fd)), 1, uintptr(unsafe.Pointer(&timeout)), 0, 0, 0)
+	got, errno := s.ready(event, left)
 	if errno != 0 && errno != unix.EINTR {
 		return 0, os.NewSyscallError("ppoll", errno)
 	}
-	return fd.Revents, nil
+	return got, nil
+}
+
+// ready returns what the socket is ready for, within a time.
+func (s *socket) ready(event int16, within time.Duration) (int16, unix.Errno) {
+	fd, timeout := unix.PollFd{Fd: int32(s.fd), Events: event}, unix.NsecToTimespec(int64(within))
+	_, _, errno := unix.Syscall6(unix.SYS_PPOLL, uintptr(unsafe.Pointer(&fd)), 1, uintptr(unsafe.Pointer(&timeout)), 0, 0, 0)
+	return fd.Revents, errno
+}
+
+// hasRoom reports whether half of what may wait to be sent is free: a full socket is far
+// from that.
+func (s *socket) hasRoom() bool {
+	got, _ := s.ready(unix.POLLOUT, 0)
+	return got&unix.POLLOUT != 0
 }
 
 // SetReadDeadline ends reads that begin from now on at t; the zero time lets them wait

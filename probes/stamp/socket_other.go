@@ -37,8 +37,8 @@ func (c *Conn) transmit(out []Message) (n int, err error) {
 			break
 		}
 	}
-	if n > 0 {
-		err = nil
+	if n > 0 && err != nil {
+		err = ErrStopped
 	}
 	return n, err
 }
