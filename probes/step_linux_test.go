@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -239,54 +240,63 @@ func TestWallStepChangesNoLatency(t *testing.T) {
 	if _, err := os.Stat("/lab/lib.sh"); err != nil {
 		t.Fatalf("not the lab's guest: %v", err)
 	}
-	const each = 1500 * time.Millisecond
-	recorded := map[string]*rowsOf{}
-	exchanged := map[string]*ntpTape{}
-	var all sync.WaitGroup
 	for _, e := range Probes() {
-		start := targets[e.Name]
-		if start == nil {
-			continue
+		if start := targets[e.Name]; start != nil {
+			t.Run(e.Name, func(t *testing.T) { holdStep(t, e.Name, start(t)) })
 		}
-		p, _, err := Probes().Parse("probe", withOptions(e.Name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		var rec Recorder
-		if p.Kind() == datasets.Exchanges {
-			exchanged[e.Name] = &ntpTape{}
-			rec = exchanged[e.Name]
-		} else {
-			recorded[e.Name] = &rowsOf{}
-			rec = recorded[e.Name]
-		}
-		at := start(t)
-		all.Go(func() {
-			interval := 50 * time.Millisecond
-			if withStamps(e.Name) {
-				interval = answerAfter * 3 / 4 // one is in flight at any time
-			}
-			plan := Plan{Interval: interval, Duration: 3 * each, Listen: datasets.Some(5 * time.Second), Owned: true}
-			if err := p.Run(t.Context(), at, plan, rec); err != nil {
-				t.Errorf("%s: %v", e.Name, err)
-			}
-		})
 	}
+}
+
+// holdStep has three rounds. A guest whose every instruction is emulated stands still now
+// and then, for as long as a step is wide: that comes and goes, while a step that is taken
+// for latency is there in every round.
+func holdStep(t *testing.T, name, at string) {
+	t.Helper()
+	var wrong []string
+	for range 3 {
+		samples, why := overSteps(t, name, at)
+		if wrong = stepsTold(t, name, samples, why); len(wrong) == 0 {
+			return
+		}
+	}
+	t.Error(strings.Join(wrong, "\n"))
+}
+
+// overSteps records while the wall clock is set a second ahead and back.
+func overSteps(t *testing.T, name, at string) (samples []datasets.Sample, why func(int) string) {
+	t.Helper()
+	const each = 700 * time.Millisecond
+	p, _, err := Probes().Parse("probe", withOptions(name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan := Plan{Interval: 50 * time.Millisecond, Duration: 3 * each, Listen: datasets.Some(5 * time.Second), Owned: true}
+	if withStamps(name) {
+		plan.Interval = answerAfter * 3 / 4 // one is in flight at any time
+	}
+	trips, exchanges := &rowsOf{}, &ntpTape{}
+	var rec Recorder = trips
+	if p.Kind() == datasets.Exchanges {
+		rec = exchanges
+	}
+	var run sync.WaitGroup
+	run.Go(func() {
+		if err := p.Run(t.Context(), at, plan, rec); err != nil {
+			t.Error(err)
+		}
+	})
 	time.Sleep(each)
 	stepClock(t, time.Second)
 	time.Sleep(each)
 	stepClock(t, -time.Second)
-	all.Wait()
-	for name, rec := range recorded {
-		holdSteps(t, name, rec.samples, func(i int) string { return rec.samples[i].Extra })
+	run.Wait()
+	if p.Kind() != datasets.Exchanges {
+		return trips.samples, func(i int) string { return trips.samples[i].Extra }
 	}
-	for name, rec := range exchanged {
-		var samples []datasets.Sample
-		for i := range rec.rows {
-			samples = append(samples, rec.rows[i].Sample)
-		}
-		holdSteps(t, name, samples, func(i int) string { return rec.rows[i].Why })
+	for i := range exchanges.rows {
+		samples = append(samples, exchanges.rows[i].Sample)
 	}
+	return samples, func(i int) string { return exchanges.rows[i].Why }
 }
 
 func stepClock(t *testing.T, by time.Duration) {
@@ -301,8 +311,9 @@ func stepClock(t *testing.T, by time.Duration) {
 	}
 }
 
-// holdSteps holds the samples of one recording that the clock stepped under twice.
-func holdSteps(t *testing.T, name string, samples []datasets.Sample, why func(int) string) {
+// stepsTold says what is wrong with the samples of one recording that the clock stepped
+// under twice.
+func stepsTold(t *testing.T, name string, samples []datasets.Sample, why func(int) string) (wrong []string) {
 	t.Helper()
 	var slowest time.Duration
 	var answered, invalid int
@@ -316,14 +327,15 @@ func holdSteps(t *testing.T, name string, samples []datasets.Sample, why func(in
 		case s.Outcome == datasets.Invalid && strings.Contains(why(i), "clock"):
 			invalid++
 		default:
-			t.Errorf("%s: attempt %d: %s, %s", name, s.Seq, s.Outcome, why(i))
+			wrong = append(wrong, fmt.Sprintf("attempt %d: %s, %s", s.Seq, s.Outcome, why(i)))
 		}
 	}
 	t.Logf("%-8s %d samples, %d answered, the slowest after %v; %d were in flight over a step", name, len(samples), answered, slowest, invalid)
-	if len(samples) < 20 || answered < len(samples)-10 || slowest > 700*time.Millisecond {
-		t.Errorf("%s: the step is in its latencies", name)
+	if len(samples) < 8 || answered < len(samples)-10 || slowest > 700*time.Millisecond {
+		wrong = append(wrong, "the step is in its latencies")
 	}
 	if withStamps(name) != (invalid > 0) {
-		t.Errorf("%s: %d were in flight over a step", name, invalid)
+		wrong = append(wrong, fmt.Sprintf("%d were in flight over a step", invalid))
 	}
+	return wrong
 }
