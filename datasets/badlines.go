@@ -31,7 +31,10 @@ func (b *badLines) warnings(name string) []string {
 	}
 	places := make([]string, len(b.first))
 	for i, p := range b.first {
-		places[i] = fmt.Sprintf("line %d: %s", p.Line, p.Msg)
+		places[i] = p.Msg
+		if p.Line > 0 {
+			places[i] = fmt.Sprintf("line %d: %s", p.Line, p.Msg)
+		}
 	}
 	what := "1 line could not be read and is left out"
 	if b.count > 1 {

@@ -1,7 +1,6 @@
 package datasets
 
 import (
-	"bufio"
 	"bytes"
 	"errors"
 	"flag"
@@ -37,6 +36,7 @@ type Format interface {
 func Formats() spec.Table[Format] {
 	return spec.Table[Format]{
 		{Name: "native", Summary: "tickmark's own text trace, every version of it", Bind: bindNative},
+		{Name: "chrony-measurements", Summary: "chronyd's measurements.log, raw or not: θ, delay and dispersion, a series a server", Bind: bindForeign(isChronyMeasurements, newChronyMeasurements)},
 		{Name: "gclog", Summary: "the pauses in a Java GC log, unified (JDK 9 and later) or older", Bind: bindGCLog},
 		{Name: "csv", Summary: "latencies in a named column of a CSV file (never guessed: name it)", Bind: bindCSV},
 	}
@@ -68,7 +68,10 @@ func Open(name string, r io.Reader, given Format) (Stream, error) {
 	if err != nil {
 		return nil, err
 	}
-	buffered := bufio.NewReaderSize(plain, maxLine)
+	buffered, err := plainText(plain)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
 	head, err := buffered.Peek(headSize)
 	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
 		return nil, fmt.Errorf("%s: %w", name, err)
@@ -87,6 +90,19 @@ func Open(name string, r io.Reader, given Format) (Stream, error) {
 		return nil, err
 	}
 	return f.Open(name, buffered)
+}
+
+// OpenSeries is Open for one series of a file that may hold several.
+func OpenSeries(name, series string, r io.Reader, given Format) (Stream, error) {
+	s, err := Open(name, r, given)
+	if err != nil {
+		return nil, err
+	}
+	f, several := s.(*Foreign)
+	if !several {
+		return nil, fmt.Errorf("%s: has rows of one series, which has no name: leave #%s out", name, series)
+	}
+	return f, f.Choose(series)
 }
 
 func recognise(name string, head []byte) (Format, error) {

@@ -1,27 +1,24 @@
 package datasets
 
 import (
-	"bufio"
 	"bytes"
-	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"strings"
 	"time"
 )
 
-// gcFormat reads the garbage collection log of a Java virtual machine: the unified one
+// gcDialect reads the garbage collection log of a Java virtual machine: the unified one
 // of JDK 9 and later (-Xlog:gc*,safepoint) and the older ones (-XX:+PrintGCDetails,
 // -XX:+PrintGCApplicationStoppedTime). Its rows are the times in which all threads
 // of the application stood still.
-type gcFormat struct{}
+type gcDialect struct{ log GCLog }
 
-func bindGCLog(*flag.FlagSet) func() (Format, error) {
-	return func() (Format, error) { return gcFormat{}, nil }
+func bindGCLog(fs *flag.FlagSet) func() (Format, error) {
+	return bindForeign(isGCLog, byLine(func() dialect { return &gcDialect{} }))(fs)
 }
 
-func (gcFormat) Recognise(head []byte) bool {
+func isGCLog(head []byte) bool {
 	for line := range bytes.Lines(head) {
 		if l := newGCLine(line); l.ofGC() {
 			return true
@@ -30,110 +27,46 @@ func (gcFormat) Recognise(head []byte) bool {
 	return false
 }
 
-func (gcFormat) Open(name string, r io.Reader) (Stream, error) {
-	s := &gcStream{name: name, r: bufio.NewReaderSize(r, maxLine), header: &Header{Extra: GCLogColumns()}}
-	s.header.Set(KeyKind, string(Pauses))
-	s.header.Set(KeyTarget, name)
-	return s, nil
+func (d *gcDialect) line(text []byte, out *rows) error {
+	err := d.log.Line(text)
+	d.put(out)
+	return err
 }
 
-// gcStream is the pauses of a log that has an end.
-type gcStream struct {
-	name   string
-	r      *bufio.Reader
-	header *Header
-	log    GCLog
-	line   int64
-	bad    badLines
-	rows   int64
-	ended  bool
-	err    error
+// end hands over what was held back: nothing follows that it might belong to.
+func (d *gcDialect) end(out *rows) error {
+	d.log.Flush()
+	d.put(out)
+	s := d.series(out)
+	s.Header.Set(KeySource, d.log.Dialect())
+	if d.log.collector != "" {
+		s.Header.Set("collector", d.log.collector)
+	}
+	if epoch, ok := d.log.clock.epoch(); ok {
+		s.Header.SetEpoch(epoch)
+	}
+	if span := d.log.clock.span(); span > 0 {
+		s.Header.SetDuration(KeyObserved, span)
+	}
+	s.Header.SetDuration("resolution", time.Millisecond)
+	for _, doubt := range d.log.Doubts() {
+		out.say("%s", doubt)
+	}
+	return nil
 }
 
-func (s *gcStream) Header() *Header { return s.header }
-
-func (s *gcStream) Next(row Row) bool {
-	pause, ok := row.(*Pause)
-	if !ok {
-		s.err = fmt.Errorf("%s: holds rows of kind %q; want %q here", s.name, Pauses, row.Kind())
+func (d *gcDialect) series(out *rows) *Series {
+	s, first := out.of(nil, Pauses, "gc log")
+	if first {
+		s.Header.Extra = GCLogColumns()
 	}
-	for s.err == nil {
-		if *pause, ok = s.log.Next(); ok {
-			s.rows++
-			return true
-		}
-		if s.ended || !s.more() && s.err != nil {
-			break
-		}
-	}
-	return false
+	return s
 }
 
-// more reads a line. At the end of the log nothing follows that what was held back
-// might belong to.
-func (s *gcStream) more() bool {
-	line, long, err := s.read()
-	if len(line) > 0 {
-		s.line++
-		if wrong := s.log.Line(line); wrong != nil {
-			s.bad.add(&SyntaxError{s.name, s.line, wrong.Error()})
-		}
-		if long {
-			s.bad.add(&SyntaxError{s.name, s.line, fmt.Sprintf("a line of more than %d bytes", maxLine)})
-		}
+func (d *gcDialect) put(out *rows) {
+	for p, ok := d.log.Next(); ok; p, ok = d.log.Next() {
+		*out.pause(d.series(out)) = p
 	}
-	switch {
-	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-		s.ended = true
-		s.log.Flush()
-		s.finish()
-	case err != nil:
-		s.err = fmt.Errorf("%s:%d: %w", s.name, s.line+1, err)
-	}
-	return err == nil
-}
-
-// read returns a line, or the beginning of one that is too long.
-func (s *gcStream) read() (line []byte, long bool, err error) {
-	line, err = s.r.ReadSlice('\n')
-	if !errors.Is(err, bufio.ErrBufferFull) {
-		return line, false, err
-	}
-	line = bytes.Clone(line)
-	for errors.Is(err, bufio.ErrBufferFull) {
-		_, err = s.r.ReadSlice('\n')
-	}
-	return line, true, err
-}
-
-// finish writes down what the log told of itself.
-func (s *gcStream) finish() {
-	s.header.Set("source", s.log.Dialect())
-	if s.log.collector != "" {
-		s.header.Set("collector", s.log.collector)
-	}
-	if epoch, ok := s.log.clock.epoch(); ok {
-		s.header.SetEpoch(epoch)
-	}
-	if span := s.log.clock.span(); span > 0 {
-		s.header.SetDuration(KeyObserved, span)
-	}
-	s.header.SetDuration("resolution", time.Millisecond)
-}
-
-func (s *gcStream) Err() error {
-	if s.err == nil && s.rows == 0 && s.bad.count > 0 {
-		return s.bad.first[0]
-	}
-	return s.err
-}
-
-func (s *gcStream) Warnings() []string {
-	warnings := s.bad.warnings(s.name)
-	for _, doubt := range s.log.Doubts() {
-		warnings = append(warnings, s.name+": "+doubt)
-	}
-	return warnings
 }
 
 // GCLogColumns names the cells that a GC log's pauses have beside their own: the number

@@ -28,6 +28,7 @@ const (
 	KeyObserved   = "observed"   // how long a pause trace watched
 	KeyFlow       = "flow"       // "2 of 3": which of the recordings from several source ports
 	KeyUnfinished = "unfinished" // attempts still in flight when the recording was stopped
+	KeySource     = "source"     // the other tool, and what kind of file of it, that the rows are from
 	KeyUnfit      = "unfit"      // why a recording does not follow its own schedule
 	KeyLost       = "lost"       // what a claim or pause trace lacks for want of a permission, and what to do
 

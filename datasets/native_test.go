@@ -65,7 +65,7 @@ func write(tb testing.TB, h *datasets.Header, rows ...datasets.Row) []byte {
 }
 
 var exact = []cmp.Option{cmp.AllowUnexported(datasets.Header{}, datasets.Stamp{},
-	datasets.Optional[int]{}, datasets.Optional[time.Duration]{}, datasets.Optional[datasets.PPB]{}), cmpopts.EquateEmpty()}
+	datasets.Optional[int]{}, datasets.Optional[time.Duration]{}, datasets.Optional[datasets.PPB]{}, datasets.Optional[float64]{}), cmpopts.EquateEmpty()}
 
 func TestWriteReadIsIdentity(t *testing.T) {
 	for _, want := range rows() {

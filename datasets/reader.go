@@ -8,14 +8,20 @@ import (
 	"io"
 )
 
-// SyntaxError is a place in a file that could not be read.
+// SyntaxError is a place in a file that could not be read. A file that has no lines has
+// line 0.
 type SyntaxError struct {
 	File string
 	Line int64
 	Msg  string
 }
 
-func (e *SyntaxError) Error() string { return fmt.Sprintf("%s:%d: %s", e.File, e.Line, e.Msg) }
+func (e *SyntaxError) Error() string {
+	if e.Line == 0 {
+		return fmt.Sprintf("%s: %s", e.File, e.Msg)
+	}
+	return fmt.Sprintf("%s:%d: %s", e.File, e.Line, e.Msg)
+}
 
 // maxLine is the longest line a reader takes, and what bounds its memory.
 const maxLine = 64 << 10
