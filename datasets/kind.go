@@ -44,7 +44,7 @@ func NewRow(kind Kind) (Row, bool) {
 
 // setRow makes dst what src is. They must be of one type, or dst a Sample and src an
 // Exchange.
-func setRow(dst, src Row) bool { //nolint:cyclop // one flat case a kind
+func setRow(dst, src Row) bool {
 	switch d := dst.(type) {
 	case *Sample:
 		switch s := src.(type) {

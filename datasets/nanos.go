@@ -32,35 +32,39 @@ type decimal struct {
 // scanDecimal reads [+-]digits[.digits][e[+-]digits]. Of more than 19 digits those that
 // follow are left out.
 func scanDecimal(text []byte) (d decimal, ok bool) {
-	i := 0
-	if i < len(text) && (text[i] == '-' || text[i] == '+') {
-		d.negative = text[i] == '-'
-		i++
-	}
+	d.negative, text = cutSign(text)
 	seen, point := 0, -1
-	for ; i < len(text); i++ {
-		c := text[i] - '0'
+	for i, b := range text {
+		c := b - '0'
 		switch {
 		case c <= 9:
 			seen++
-			if d.digits <= (math.MaxUint64-9)/10 {
-				d.digits = d.digits*10 + uint64(c)
-			} else {
-				d.exponent++
-			}
-		case text[i] == '.' && point < 0:
+			d.add(c)
+		case b == '.' && point < 0:
 			point = seen
+		case seen > 0 && (b == 'e' || b == 'E'):
+			d.exponent, ok = addExponent(d.exponent, text[i+1:])
+			return d.pointed(seen, point), ok
 		default:
-			if seen == 0 || text[i] != 'e' && text[i] != 'E' {
-				return d, false
-			}
-			if d.exponent, ok = addExponent(d.exponent, text[i+1:]); !ok {
-				return d, false
-			}
-			return d.pointed(seen, point), true
+			return d, false
 		}
 	}
 	return d.pointed(seen, point), seen > 0
+}
+
+func cutSign(text []byte) (negative bool, rest []byte) {
+	if len(text) > 0 && (text[0] == '-' || text[0] == '+') {
+		return text[0] == '-', text[1:]
+	}
+	return false, text
+}
+
+func (d *decimal) add(digit byte) {
+	if d.digits <= (math.MaxUint64-9)/10 {
+		d.digits = d.digits*10 + uint64(digit)
+	} else {
+		d.exponent++
+	}
 }
 
 // pointed counts the digits behind the decimal point into the exponent.
@@ -72,10 +76,7 @@ func (d decimal) pointed(seen, point int) decimal {
 }
 
 func addExponent(to int, text []byte) (int, bool) {
-	negative := false
-	if len(text) > 0 && (text[0] == '-' || text[0] == '+') {
-		negative, text = text[0] == '-', text[1:]
-	}
+	negative, text := cutSign(text)
 	e := 0
 	for _, c := range text {
 		if c < '0' || c > '9' {

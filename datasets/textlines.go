@@ -58,8 +58,7 @@ func (t *textLines) next(out *rows) error {
 		}
 		return nil
 	}
-	var place *SyntaxError
-	if errors.As(err, &place) {
+	if _, faulty := errors.AsType[*SyntaxError](err); faulty {
 		for len(out.queue) > before {
 			out.drop()
 		}

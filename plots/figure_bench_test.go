@@ -56,7 +56,7 @@ func endlessTrace(kind datasets.Kind, n int64) []Trace {
 		rows = stops(1, prepared, time.Minute)
 	case datasets.Clocks:
 		rows = readings(1, prepared, time.Millisecond, 0, 10)
-	case datasets.Claims: // no figure shows them
+	case datasets.Claims, datasets.SeriesKind, datasets.Histograms, datasets.Matrices: // no figure shows them
 	}
 	return []Trace{{"bench.trace", &endless{memory: *newMemory(kind, rows), n: n}}}
 }
