@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/tickmark/tickmark/datasets"
 )
@@ -19,11 +20,12 @@ func samplesOf(format string) string { return filepath.Join("testdata", "formats
 type imported struct {
 	series   []string
 	rows     map[string][]datasets.Row
+	headers  map[string]*datasets.Header
 	warnings []string
 }
 
 func cmpImported() cmp.Option {
-	return cmp.Options{cmp.AllowUnexported(imported{}), cmp.Options(exact)}
+	return cmp.Options{cmp.AllowUnexported(imported{}), cmpopts.IgnoreFields(imported{}, "headers"), cmp.Options(exact)}
 }
 
 func copyOf(row datasets.Row) datasets.Row {
@@ -48,7 +50,7 @@ func importSample(t *testing.T, format, name string) imported {
 
 // importAll reads a file's rows of all series.
 func importAll(name string, text []byte, given datasets.Format) (imported, error) {
-	all := imported{rows: map[string][]datasets.Row{}}
+	all := imported{rows: map[string][]datasets.Row{}, headers: map[string]*datasets.Header{}}
 	stream, err := datasets.Open(name, bytes.NewReader(text), given)
 	if err != nil {
 		return all, err
@@ -60,6 +62,7 @@ func importAll(name string, text []byte, given datasets.Format) (imported, error
 			all.rows[""] = append(all.rows[""], copyOf(row))
 		}
 		all.series, all.warnings = []string{""}, stream.Warnings()
+		all.headers[""] = stream.Header()
 		return all, stream.Err()
 	}
 	for s, row, ok := f.Any(); ok; s, row, ok = f.Any() {
@@ -67,26 +70,10 @@ func importAll(name string, text []byte, given datasets.Format) (imported, error
 	}
 	for _, s := range f.Series() {
 		all.series = append(all.series, s.Name)
+		all.headers[s.Name] = s.Header
 	}
 	all.warnings = f.Warnings()
 	return all, f.Err()
-}
-
-// headersOf reads a file to its end and returns the headers of its series.
-func headersOf(t *testing.T, name string, text []byte) map[string]*datasets.Header {
-	t.Helper()
-	stream, err := datasets.Open(name, bytes.NewReader(text), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	f := stream.(*datasets.Foreign)
-	for _, _, ok := f.Any(); ok; _, _, ok = f.Any() {
-	}
-	headers := map[string]*datasets.Header{}
-	for _, s := range f.Series() {
-		headers[s.Name] = s.Header
-	}
-	return headers
 }
 
 // natively writes the rows of all series as native traces and reads them again.
@@ -103,7 +90,7 @@ func natively(t *testing.T, text []byte, given datasets.Format) (before, after i
 			continue
 		}
 		var trace bytes.Buffer
-		w, err := datasets.NewWriter(&trace, headerFor(t, text, given, name))
+		w, err := datasets.NewWriter(&trace, before.headers[name])
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -125,24 +112,6 @@ func natively(t *testing.T, text []byte, given datasets.Format) (before, after i
 		after.rows[name] = back.rows[""]
 	}
 	return before, after, nil
-}
-
-// headerFor returns the header of one series, complete.
-func headerFor(t *testing.T, text []byte, given datasets.Format, series string) *datasets.Header {
-	t.Helper()
-	s, err := datasets.Open("sample", bytes.NewReader(text), given)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if f, several := s.(*datasets.Foreign); several {
-		if err := f.Choose(series); err != nil {
-			t.Fatal(err)
-		}
-	}
-	row, _ := datasets.NewRow(s.Header().Kind())
-	for s.Next(row) {
-	}
-	return s.Header()
 }
 
 // fuzzFormat holds an importer to what must be true of any file: its rows are possible

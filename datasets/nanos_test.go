@@ -48,7 +48,9 @@ func FuzzNanos(f *testing.F) {
 			return
 		}
 		want, ok := new(big.Rat).SetString(text)
-		if !ok {
+		if !ok && strings.ContainsAny(text, "eE") {
+			return // big.Rat has no exponents as large
+		} else if !ok {
 			t.Fatalf("%q: no number", text)
 		}
 		off := want.Mul(want, big.NewRat(int64(time.Second), 1)).Sub(want, big.NewRat(int64(got), 1))
