@@ -1,6 +1,7 @@
 package analysis
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -32,6 +33,9 @@ func AgreementHeadline(summaries ...*Summary) []string {
 		if s.Offsets != nil {
 			lines = append(lines, s.path()+": "+s.Offsets.sentence())
 		}
+		if s.Points != nil {
+			lines = append(lines, s.path()+": "+s.Points.sentence(cmp.Or(s.Header.Text(datasets.KeySource), s.Name)))
+		}
 	}
 	return lines
 }
@@ -43,20 +47,25 @@ func (o *Offsets) sentence() string {
 	if !ok || !bounded {
 		return o.State + ": " + o.Why
 	}
-	sign := "slow"
-	if theta < 0 {
-		sign, theta = "fast", -theta
-	}
-	text := fmt.Sprintf("this clock is %s %s (p50 of %s", unit.Format(theta, "s"), sign, unit.Count(o.N))
-	lo, ok1 := o.P50.Lo.Value()
-	if hi, ok2 := o.P50.Hi.Value(); ok1 && ok2 {
-		text += fmt.Sprintf(", θ in [%s, %s]", unit.Format(lo, "s"), unit.Format(hi, "s"))
-	}
-	text += fmt.Sprintf("), and by the best exchange off by %s at most", unit.Format(math.Abs(best.Offset)+best.Seconds, "s"))
+	text := offBy(theta, o.P50) + fmt.Sprintf(", and by the best exchange off by %s at most", unit.Format(math.Abs(best.Offset)+best.Seconds, "s"))
 	if o.State != stateGood {
 		text += "; " + o.State + ": " + o.Why
 	}
 	return text
+}
+
+// offBy says how far a clock is off by the median of θ.
+func offBy(theta float64, p50 Interval) string {
+	sign := "slow"
+	if theta < 0 {
+		sign, theta = "fast", -theta
+	}
+	text := fmt.Sprintf("this clock is %s %s (p50 of %s", unit.Format(theta, "s"), sign, unit.Count(p50.N))
+	lo, ok1 := p50.Lo.Value()
+	if hi, ok2 := p50.Hi.Value(); ok1 && ok2 {
+		text += fmt.Sprintf(", θ in [%s, %s]", unit.Format(lo, "s"), unit.Format(hi, "s"))
+	}
+	return text + ")"
 }
 
 // AgreementWarnings returns what is doubtful about the clocks, each warning once: with
@@ -85,6 +94,9 @@ func (s *Summary) clockWarnings() []string {
 	if s.Offsets != nil {
 		w = append(w, s.Offsets.Warnings...)
 	}
+	if s.Points != nil {
+		w = append(w, s.Points.Warnings...)
+	}
 	if s.Clocks != nil {
 		w = append(w, s.Clocks.Warnings...)
 	}
@@ -108,6 +120,9 @@ func withColumns(t report.Table, columns ...report.Column) report.Table {
 }
 
 func (s *Summary) agreementRows() [][]any {
+	if s.Points != nil {
+		return [][]any{s.Points.agreementRow(s.path())}
+	}
 	o := s.Offsets
 	if o == nil {
 		return nil

@@ -21,6 +21,9 @@ type Summary struct {
 	Pauses   *Pauses
 	Clocks   *Clocks
 	Claims   *Claims
+	Points   *Points  // series traces
+	Binned   *Binned  // histogram traces
+	Entries  *Entries // matrix traces
 	Warnings []string // all there are, those of the file first
 	file     []string // those of the file alone
 }
@@ -38,21 +41,20 @@ func SummaryQuantiles() []float64 { return []float64{0.5, 0.9, 0.99, 0.999} }
 // Summarise reads a trace to its end. The name is used in warnings.
 func Summarise(name string, rows datasets.Stream) (*Summary, error) {
 	s := &Summary{Name: name, Header: rows.Header()}
-	var finish func()
-	switch kind := s.Header.Kind(); kind {
-	case datasets.RTT:
-		finish = s.readTrips(rows)
-	case datasets.Exchanges:
-		finish = s.readExchanges(rows)
-	case datasets.Pauses:
-		finish = s.readPauses(rows)
-	case datasets.Clocks:
-		finish = s.readClocks(rows)
-	case datasets.Claims:
-		finish = s.readClaims(rows)
-	default:
-		return nil, fmt.Errorf("%s: kind %q: there is no summary of it", name, kind)
+	read, ok := map[datasets.Kind]func(datasets.Stream) (finish func()){
+		datasets.RTT:        s.readTrips,
+		datasets.Exchanges:  s.readExchanges,
+		datasets.Pauses:     s.readPauses,
+		datasets.Clocks:     s.readClocks,
+		datasets.Claims:     s.readClaims,
+		datasets.SeriesKind: s.readPoints,
+		datasets.Histograms: s.readBins,
+		datasets.Matrices:   s.readEntries,
+	}[s.Header.Kind()]
+	if !ok {
+		return nil, fmt.Errorf("%s: kind %q: there is no summary of it", name, s.Header.Kind())
 	}
+	finish := read(rows)
 	if err := rows.Err(); err != nil {
 		return nil, err
 	}
@@ -151,6 +153,45 @@ func (s *Summary) readClaims(rows datasets.Stream) (finish func()) {
 			s.Warnings = append(s.Warnings, s.Name+": "+lost)
 		}
 		s.Warnings = append(s.Warnings, c.Warnings...)
+	}
+}
+
+func (s *Summary) readPoints(rows datasets.Stream) (finish func()) {
+	var sum PointSummary
+	var p datasets.Point
+	for rows.Next(&p) {
+		sum.Add(&p)
+	}
+	return func() {
+		p := sum.Summary(Level)
+		s.Points = &p
+		s.Warnings = append(s.Warnings, p.Warnings...)
+	}
+}
+
+func (s *Summary) readBins(rows datasets.Stream) (finish func()) {
+	var sum BinSummary
+	var b datasets.Bin
+	for rows.Next(&b) {
+		sum.Add(&b)
+	}
+	return func() {
+		b := sum.Summary(Level)
+		s.Binned = &b
+		s.Warnings = append(s.Warnings, b.Warnings...)
+	}
+}
+
+func (s *Summary) readEntries(rows datasets.Stream) (finish func()) {
+	var sum EntrySummary
+	var e datasets.Entry
+	for rows.Next(&e) {
+		sum.Add(&e)
+	}
+	return func() {
+		e := sum.Summary()
+		s.Entries = &e
+		s.Warnings = append(s.Warnings, e.Warnings...)
 	}
 }
 

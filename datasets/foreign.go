@@ -45,6 +45,7 @@ type Foreign struct {
 	out    rows
 	bad    badLines
 	chosen *Series // whose rows Next gives
+	asked  bool    // somebody chose it
 	count  int64   // rows handed over
 	ended  bool
 	err    error
@@ -80,7 +81,7 @@ func (f *Foreign) why() string {
 // Next.
 func (f *Foreign) Choose(series string) error {
 	for f.out.named[series] == nil {
-		f.out.clear()
+		f.out.clear() // there may be many rows of others before
 		if !f.more() {
 			break
 		}
@@ -88,7 +89,7 @@ func (f *Foreign) Choose(series string) error {
 	if f.err != nil {
 		return f.err
 	}
-	f.chosen = f.out.named[series]
+	f.chosen, f.asked = f.out.named[series], true
 	if f.chosen == nil {
 		return fmt.Errorf("%s: no series %q in it: it has %s", f.name, series, f.names())
 	}
@@ -120,6 +121,7 @@ func (f *Foreign) Next(row Row) bool {
 	for {
 		s, r, ok := f.Any()
 		if !ok {
+			f.sayOthers()
 			return false
 		}
 		if s != f.chosen {
@@ -130,6 +132,14 @@ func (f *Foreign) Next(row Row) bool {
 			return false
 		}
 		return true
+	}
+}
+
+// sayOthers tells who asked for no series that there are several.
+func (f *Foreign) sayOthers() {
+	if n := len(f.out.series); n > 1 && !f.asked {
+		f.asked = true
+		f.out.say("holds %d series: %s; this is %q, and FILE#NAME is another", n, f.names(), f.chosen.Name)
 	}
 }
 

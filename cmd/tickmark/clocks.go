@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"strconv"
 
 	"github.com/spf13/cobra"
@@ -32,12 +31,13 @@ refused or silent. --fail-if judges the columns of the table summary (-f csv sho
 				return usagef("clocks: --max-drift %g: want a rate above 0 and up to 1000000 ppm", drift)
 			}
 			var summaries []*analysis.Summary
-			for _, path := range args {
-				sum, err := agreement(cmd.Context(), s, in, path, drift)
-				if err != nil {
-					return err
-				}
+			err := in.each(cmd.Context(), s, args, func(name string, rows datasets.Stream) error {
+				sum, err := agreement(name, rows, drift)
 				summaries = append(summaries, sum)
+				return err
+			})
+			if err != nil {
+				return err
 			}
 			return out.write(s, cmd.Name(), analysis.AgreementHeadline(summaries...),
 				analysis.AgreementWarnings(summaries...), analysis.AgreementTables(summaries...)...)
@@ -52,14 +52,8 @@ refused or silent. --fail-if judges the columns of the table summary (-f csv sho
 
 // agreement sums up a trace that tells of clocks. A drift of 0 leaves the assumption
 // to the trace.
-func agreement(ctx context.Context, s *streams, in *input, path string, drift float64) (*analysis.Summary, error) {
-	rows, done, err := in.open(ctx, s, path)
-	if err != nil {
-		return nil, err
-	}
-	defer done()
-	name := displayName(path)
-	if err := wantKind(name, rows.Header(), "clocks", datasets.Exchanges, datasets.Clocks, datasets.Claims); err != nil {
+func agreement(name string, rows datasets.Stream, drift float64) (*analysis.Summary, error) {
+	if err := wantKind(name, rows.Header(), "clocks", datasets.Exchanges, datasets.Clocks, datasets.Claims, datasets.SeriesKind); err != nil {
 		return nil, err
 	}
 	if drift > 0 {

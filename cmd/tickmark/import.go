@@ -21,9 +21,13 @@ func newImportVerb(s *streams) *cobra.Command {
 		Use:   "import FILE...",
 		Short: "Turn another tool's file into a trace",
 		Long: `Reads a file of a format that tickmark knows (tickmark list formats) and writes it as a trace:
-to standard output, or to -o, which is a folder for several files.`,
+to standard output, or to -o, which is a folder for several files. A file may hold several series, such as
+one for each server in one log: -o FOLDER/ makes a trace of each, and FILE#NAME is one of them. A folder
+stands for the files in it.`,
 		Example: `  tickmark import --latency-column rtt --unit ms calls.csv -o calls.trace
   tickmark import --format csv:latency-column=rtt,unit=ms,listen=1s calls.csv | tickmark show -
+  tickmark import /var/log/chrony/measurements.log -o traces/
+  tickmark import measurements.log#192.0.2.1 -o server.trace
   tickmark import old.trace.gz -o new.trace.zst`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -33,16 +37,7 @@ to standard output, or to -o, which is a folder for several files.`,
 			if file == "-" {
 				file = ""
 			}
-			names, err := importNames(args, file)
-			if err != nil {
-				return err
-			}
-			for i, path := range args {
-				if err := importOne(cmd.Context(), s, in, path, names[i]); err != nil {
-					return err
-				}
-			}
-			return nil
+			return importAll(cmd.Context(), s, in, args, file)
 		},
 	}
 	in.flags(cmd)
@@ -56,30 +51,95 @@ to standard output, or to -o, which is a folder for several files.`,
 	return cmd
 }
 
-// importNames returns what each file becomes: -o itself for one, a trace in it for
-// several.
-func importNames(files []string, to string) ([]string, error) {
-	if len(files) == 1 {
-		return []string{to}, checkTraceName("import", to)
+// importAll imports every file: to -o itself, or into the folder that it is.
+func importAll(ctx context.Context, s *streams, in *input, args []string, to string) error {
+	files, err := importFiles(args)
+	if err != nil {
+		return err
 	}
-	if to == "" {
-		return nil, usagef("import: %d files need -o FOLDER", len(files))
-	}
-	from := map[string]string{}
-	var names []string
-	for _, path := range files {
-		base := filepath.Base(path)
-		name := filepath.Join(to, strings.TrimSuffix(base, filepath.Ext(base))+".trace")
-		if other, taken := from[name]; taken {
-			return nil, usagef("import: %s and %s would both become %s: import them apart", other, path, name)
+	one := len(args) == 1 && files[0] == args[0]
+	switch {
+	case !one && to == "":
+		return usagef("import: %s need -o FOLDER", counted(int64(len(files)), "file"))
+	case one && !isFolder(to):
+		if err := checkTraceName("import", to); err != nil {
+			return err
 		}
-		from[name] = path
-		names = append(names, name)
+		return importOne(ctx, s, in, files[0], to)
+	}
+	if err := checkBases(files, to); err != nil {
+		return err
 	}
 	if err := os.MkdirAll(to, 0o755); err != nil {
-		return nil, plainPathError(err)
+		return plainPathError(err)
 	}
-	return names, nil
+	if one {
+		return importInto(ctx, s, in, files[0], to)
+	}
+	return importEach(ctx, s, in, files, to)
+}
+
+// importEach goes on behind a file that cannot be read: it is no reason to leave out the
+// others.
+func importEach(ctx context.Context, s *streams, in *input, files []string, folder string) error {
+	failed := 0
+	for _, file := range files {
+		err := importInto(ctx, s, in, file, folder)
+		if ctx.Err() != nil {
+			return err
+		}
+		if err != nil {
+			failed++
+			fmt.Fprintf(s.err, "tickmark: %v\n", err)
+		}
+	}
+	if failed > 0 {
+		return fmt.Errorf("import: %d of %d files could not be read", failed, len(files))
+	}
+	return nil
+}
+
+// isFolder reports whether a name is meant as one: it ends as one, or is one.
+func isFolder(name string) bool {
+	if strings.HasSuffix(name, "/") || strings.HasSuffix(name, string(filepath.Separator)) {
+		return true
+	}
+	info, err := os.Stat(name)
+	return name != "" && err == nil && info.IsDir()
+}
+
+// importFiles puts in place of a folder the files in it, but for hidden ones.
+func importFiles(args []string) ([]string, error) {
+	var files []string
+	for _, arg := range args {
+		entries, err := os.ReadDir(arg)
+		if err != nil { // a file, or nothing, which opening it tells
+			files = append(files, arg)
+			continue
+		}
+		for _, e := range entries {
+			if e.Type().IsRegular() && !strings.HasPrefix(e.Name(), ".") {
+				files = append(files, filepath.Join(arg, e.Name()))
+			}
+		}
+	}
+	if len(files) == 0 {
+		return nil, fmt.Errorf("%s: a folder without files", args[0])
+	}
+	return files, nil
+}
+
+// checkBases refuses two files whose traces would have one name.
+func checkBases(files []string, to string) error {
+	from := map[string]string{}
+	for _, path := range files {
+		name := filepath.Join(to, traceBase(path)+".trace")
+		if other, taken := from[name]; taken {
+			return usagef("import: %s and %s would both become %s: import them apart", other, path, name)
+		}
+		from[name] = path
+	}
+	return nil
 }
 
 // useColumns turns the flags that describe a CSV file into the format's options.
@@ -100,12 +160,42 @@ func (i *input) useColumns(flags *pflag.FlagSet) error {
 	return nil
 }
 
+// importInto makes a trace of each series of a file, in a folder.
+func importInto(ctx context.Context, s *streams, in *input, path, folder string) error {
+	stream, done, err := in.open(ctx, s, path)
+	if err != nil {
+		return err
+	}
+	defer done()
+	f, foreign := stream.(*datasets.Foreign)
+	if _, _, chosen := cutSeries(path); !foreign || chosen {
+		return importStream(s, stream, path, filepath.Join(folder, traceBase(path)+".trace"))
+	}
+	began := time.Now()
+	rows, names, err := importSeries(f, folder, path)
+	if err != nil {
+		return err
+	}
+	warnImport(s, stream)
+	into := fmt.Sprintf("%d traces", len(names))
+	if len(names) == 1 {
+		into = names[0]
+	}
+	fmt.Fprintf(s.err, "%s: %s in %s to %s\n", path, counted(rows, "row"), time.Since(began).Round(time.Millisecond), into)
+	return nil
+}
+
 func importOne(ctx context.Context, s *streams, in *input, path, to string) error {
 	stream, done, err := in.open(ctx, s, path)
 	if err != nil {
 		return err
 	}
 	defer done()
+	return importStream(s, stream, path, to)
+}
+
+// importStream writes one series to a file, or to standard output.
+func importStream(s *streams, stream datasets.Stream, path, to string) error {
 	began := time.Now()
 	var rows int64
 	write := func(w io.Writer) error {
@@ -118,6 +208,7 @@ func importOne(ctx context.Context, s *streams, in *input, path, to string) erro
 		}
 		return zip.Close()
 	}
+	var err error
 	if to == "" {
 		err = write(s.out)
 	} else {
@@ -126,11 +217,15 @@ func importOne(ctx context.Context, s *streams, in *input, path, to string) erro
 	if err != nil {
 		return err
 	}
+	warnImport(s, stream)
+	fmt.Fprintf(s.err, "%s: %s in %s\n", path, counted(rows, "row"), time.Since(began).Round(time.Millisecond))
+	return nil
+}
+
+func warnImport(s *streams, stream datasets.Stream) {
 	for _, warning := range stream.Warnings() {
 		fmt.Fprintf(s.err, "  ! %s\n", warning)
 	}
-	fmt.Fprintf(s.err, "%s: %s in %s\n", path, counted(rows, "row"), time.Since(began).Round(time.Millisecond))
-	return nil
 }
 
 // copyTrace writes all of a stream as a native trace. What the end of the source
@@ -150,15 +245,20 @@ func copyTrace(w io.Writer, stream datasets.Stream) (int64, error) {
 	if err := stream.Err(); err != nil {
 		return 0, err
 	}
+	return out.Rows(), out.Close(trailerOf(h, stream.Header(), stream.Warnings())...)
+}
+
+// trailerOf returns what the end of a source told beside the header that was written.
+func trailerOf(written, whole *datasets.Header, warnings []string) []datasets.Field {
 	var trailer []datasets.Field
-	for _, f := range stream.Header().Fields() {
+	for _, f := range whole.Fields() {
 		// The stream repeats the warnings of an earlier import among its own.
-		if was, ok := h.Value(f.Key); f.Key != datasets.KeyImportWarnings && (!ok || was != f.Value) {
+		if was, ok := written.Value(f.Key); f.Key != datasets.KeyImportWarnings && (!ok || was != f.Value) {
 			trailer = append(trailer, f)
 		}
 	}
-	if warnings := stream.Warnings(); len(warnings) > 0 {
+	if len(warnings) > 0 {
 		trailer = append(trailer, datasets.Field{Key: datasets.KeyImportWarnings, Value: strings.Join(warnings, "; ")})
 	}
-	return out.Rows(), out.Close(trailer...)
+	return trailer
 }

@@ -1,11 +1,12 @@
 package main
 
 import (
-	"context"
+	"slices"
 
 	"github.com/spf13/cobra"
 
 	"github.com/tickmark/tickmark/analysis"
+	"github.com/tickmark/tickmark/datasets"
 )
 
 func newShowVerb(s *streams) *cobra.Command {
@@ -20,13 +21,21 @@ func newShowVerb(s *streams) *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var summaries []*analysis.Summary
 			var warnings []string
-			for _, path := range args {
-				sum, err := summarise(cmd.Context(), s, in, path)
+			err := in.each(cmd.Context(), s, args, func(name string, rows datasets.Stream) error {
+				sum, err := analysis.Summarise(name, rows)
 				if err != nil {
 					return err
 				}
 				summaries = append(summaries, sum)
-				warnings = append(warnings, sum.Warnings...)
+				for _, w := range sum.Warnings {
+					if !slices.Contains(warnings, w) { // all series of a file have its warnings
+						warnings = append(warnings, w)
+					}
+				}
+				return nil
+			})
+			if err != nil {
+				return err
 			}
 			return out.write(s, cmd.Name(), nil, warnings, analysis.Tables(summaries...)...)
 		},
@@ -35,13 +44,4 @@ func newShowVerb(s *streams) *cobra.Command {
 	out.flags(cmd)
 	out.gateFlag(cmd)
 	return cmd
-}
-
-func summarise(ctx context.Context, s *streams, in *input, path string) (*analysis.Summary, error) {
-	rows, done, err := in.open(ctx, s, path)
-	if err != nil {
-		return nil, err
-	}
-	defer done()
-	return analysis.Summarise(displayName(path), rows)
 }

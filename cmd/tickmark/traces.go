@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -22,8 +23,8 @@ func (i *input) flags(cmd *cobra.Command) {
 	complete(cmd, "format", datasets.Formats().Names())
 }
 
-// open reads TRACE, "-" being standard input, until ctx is done. The closer must be
-// called.
+// open reads TRACE, "-" being standard input and FILE#NAME one series of a file of another
+// tool, until ctx is done. The closer must be called.
 func (i *input) open(ctx context.Context, s *streams, path string) (datasets.Stream, func(), error) {
 	var given datasets.Format
 	if i.format != "" {
@@ -33,16 +34,79 @@ func (i *input) open(ctx context.Context, s *streams, path string) (datasets.Str
 		}
 		given = f
 	}
-	r, closeFile, err := openFile(ctx, s, path)
+	file, series, chosen := cutSeries(path)
+	r, closeFile, err := openFile(ctx, s, file)
 	if err != nil {
 		return nil, nil, err
 	}
-	stream, err := datasets.Open(displayName(path), r, given)
+	var stream datasets.Stream
+	if chosen {
+		stream, err = datasets.OpenSeries(displayName(file), series, r, given)
+	} else {
+		stream, err = datasets.Open(displayName(file), r, given)
+	}
 	if err != nil {
 		closeFile()
 		return nil, nil, err
 	}
 	return stream, closeFile, nil
+}
+
+// cutSeries splits FILE#NAME. A file that there is under the whole name is meant by it.
+func cutSeries(path string) (file, series string, chosen bool) {
+	i := strings.LastIndexByte(path, '#')
+	if i < 0 {
+		return path, "", false
+	}
+	if _, err := os.Lstat(path); err == nil {
+		return path, "", false
+	}
+	return path[:i], path[i+1:], true
+}
+
+// each hands over every series of every TRACE, one after the other, under the name that
+// it alone has.
+func (i *input) each(ctx context.Context, s *streams, paths []string, use func(name string, rows datasets.Stream) error) error {
+	for _, path := range paths {
+		others, err := i.first(ctx, s, path, use)
+		for _, series := range others {
+			if err == nil {
+				_, err = i.first(ctx, s, path+"#"+series, use)
+			}
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// first hands over one series of a TRACE, and returns the names of the others in its file:
+// none if this one was asked for.
+func (i *input) first(ctx context.Context, s *streams, path string, use func(string, datasets.Stream) error) (others []string, err error) {
+	rows, done, err := i.open(ctx, s, path)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	f, foreign := rows.(*datasets.Foreign)
+	_, _, chosen := cutSeries(path)
+	if !foreign || chosen || path == "-" {
+		return nil, use(displayName(path), rows)
+	}
+	mine := f.Series()[0].Name
+	if err := f.Choose(mine); err != nil {
+		return nil, err
+	}
+	if err := use(displayName(path), rows); err != nil {
+		return nil, err
+	}
+	for _, series := range f.Series() {
+		if series.Name != mine && series.Rows > 0 {
+			others = append(others, series.Name)
+		}
+	}
+	return others, nil
 }
 
 func openFile(ctx context.Context, s *streams, path string) (io.Reader, func(), error) {
