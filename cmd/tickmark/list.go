@@ -10,6 +10,7 @@ import (
 	"github.com/tickmark/tickmark/adaptive"
 	"github.com/tickmark/tickmark/analysis/report"
 	"github.com/tickmark/tickmark/datasets"
+	"github.com/tickmark/tickmark/datasets/corpus"
 	"github.com/tickmark/tickmark/datasets/spec"
 	"github.com/tickmark/tickmark/plots"
 	"github.com/tickmark/tickmark/probes"
@@ -23,6 +24,7 @@ func kinds() map[string]func() [][]any {
 		"options":    func() [][]any { return options(probes.Probes()) },
 		"estimators": func() [][]any { return entries(adaptive.Estimators()) },
 		"formats":    func() [][]any { return entries(datasets.Formats()) },
+		"datasets":   recordings,
 		"figures":    func() [][]any { return entries(plots.Figures()) },
 		"faults":     func() [][]any { return entries(serve.Faults()) },
 	}
@@ -36,6 +38,19 @@ func entries[T any](table spec.Table[T]) [][]any {
 			options = append(options, o.Name+"="+o.Default)
 		}
 		rows = append(rows, []any{e.Name, strings.Join(options, ","), e.Summary})
+	}
+	return rows
+}
+
+// recordings are those that come with tickmark, by the name that stands for a TRACE.
+func recordings() [][]any {
+	var rows [][]any
+	for _, name := range corpus.Names() {
+		h, err := corpus.Header(name)
+		if err != nil { // a test reads them all
+			continue
+		}
+		rows = append(rows, []any{corpus.Prefix + name, string(h.Kind()), h.Text(corpus.KeyTitle) + "; " + h.Text(corpus.KeyTruth)})
 	}
 	return rows
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tickmark/tickmark/datasets"
+	"github.com/tickmark/tickmark/datasets/corpus"
 )
 
 // input is how a verb that takes traces was asked to read them.
@@ -112,6 +113,10 @@ func (i *input) first(ctx context.Context, s *streams, path string, use func(str
 func openFile(ctx context.Context, s *streams, path string) (io.Reader, func(), error) {
 	if path == "-" {
 		return &waiting{ctx: ctx, r: s.in}, func() {}, nil
+	}
+	if name, ok := strings.CutPrefix(path, corpus.Prefix); ok {
+		f, err := corpus.Open(name)
+		return f, func() {}, err
 	}
 	// Opening a FIFO waits for its writer.
 	f, err := await(ctx, func() (*os.File, error) { return os.Open(path) })
