@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -71,7 +72,7 @@ func TestEveryFormat(t *testing.T) {
 				same(t, "a line of 10 MB", want, amid(s.text, bytes.Repeat([]byte("x"), 10<<20)))
 				same(t, "a line of junk", want, amid(s.text, []byte("\x01~~ no line of any tool \x7f")))
 			}
-			among(t, "decimal commas", want, regexp.MustCompile(`(\d)\.(\d)`).ReplaceAll(s.text, []byte("$1,$2")))
+			among(t, "decimal commas", want, withCommas(s.text))
 		})
 	}
 	for _, f := range datasets.Formats() {
@@ -123,16 +124,30 @@ func among(t *testing.T, what string, want imported, text []byte) {
 	known := map[string]bool{}
 	for _, rows := range want.rows {
 		for _, r := range rows {
-			known[fmt.Sprintf("%+v", r)] = true
+			known[whatever(r)] = true
 		}
 	}
 	for _, rows := range got.rows {
 		for _, r := range rows {
-			if !known[fmt.Sprintf("%+v", r)] {
+			if s, ok := r.(*datasets.Sample); ok && !s.Outcome.Answered() {
+				continue // it has no value
+			}
+			if !known[whatever(r)] {
 				t.Errorf("%s: a row that is not in the sample: %+v", what, r)
 			}
 		}
 	}
+}
+
+// whatever writes a row without its time and number, which count from the first row.
+func whatever(row datasets.Row) string {
+	c := reflect.ValueOf(copyOf(row)).Elem()
+	for _, name := range []string{"At", "Due", "Sent", "Seq", "Call"} {
+		if f := c.FieldByName(name); f.IsValid() {
+			f.SetZero()
+		}
+	}
+	return fmt.Sprintf("%+v", c.Interface())
 }
 
 func oneLine(t *testing.T, err error) {
@@ -142,10 +157,21 @@ func oneLine(t *testing.T, err error) {
 	}
 }
 
-// amid puts a line in the middle of a text of lines.
+// amid puts a line into a text of lines, behind those that it is recognised by.
 func amid(text, line []byte) []byte {
-	half := len(text)/2 + bytes.IndexByte(text[len(text)/2:], '\n') + 1
-	return slices.Concat(text[:half], line, []byte("\n"), text[half:])
+	most := len(text) * 3 / 4
+	most += bytes.IndexByte(text[most:], '\n') + 1
+	return slices.Concat(text[:most], line, []byte("\n"), text[most:])
+}
+
+// withCommas writes decimal numbers as half of the world does, and leaves addresses.
+func withCommas(text []byte) []byte {
+	return regexp.MustCompile(`[0-9.]+`).ReplaceAllFunc(text, func(word []byte) []byte {
+		if bytes.Count(word, []byte(".")) != 1 || word[0] == '.' || word[len(word)-1] == '.' {
+			return word
+		}
+		return bytes.Replace(word, []byte("."), []byte(","), 1)
+	})
 }
 
 func zipped(t *testing.T, text []byte) []byte {
