@@ -23,7 +23,6 @@ var layers = map[string]int{
 	"datasets/wire":          1,
 	"datasets":               2,
 	"datasets/corpus":        3,
-	"datasets/corpus/make":   3,
 	"probes/echo":            2,
 	"analysis":               3,
 	"probes/stamp":           3,

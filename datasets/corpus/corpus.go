@@ -1,6 +1,6 @@
 // Package corpus has recordings that tickmark made itself, on this and that path and host,
 // to try things on and to hold analyses to: what is true of each is known, and stands in
-// its header, as does how it was made. make.sh makes them anew.
+// its header, as does how it was made. testdata/make/make.sh makes them anew.
 package corpus
 
 import (

@@ -3,7 +3,7 @@
 # JDK at hand, in five minutes. Everything happens in two namespaces of its own, on
 # loopback, and in the guest of the lab.
 set -eu
-root=$(cd "$(dirname "$0")/../../.." && pwd)
+root=$(cd "$(dirname "$0")/../../../.." && pwd)
 into=$root/datasets/corpus
 export PATH=$root/bin/tools/usr/sbin:$root/bin/tools/usr/bin:$PATH:/usr/sbin:/sbin
 cd "$root" && make -s build
@@ -67,8 +67,8 @@ keep ptp-software "PTP with software stamps, a ptp4l as master" \
 
 go build -o bin/lab/lab ./probes/testdata/lab
 CGO_ENABLED=0 go build -o bin/lab/tickmark ./cmd/tickmark
-CGO_ENABLED=0 go build -o bin/lab/step ./datasets/corpus/make/step
-bin/lab/lab -out "$T/guest" datasets/corpus/make/guest.sh bin/lab/tickmark bin/lab/step >"$T/guest.log" || { tail "$T/guest.log"; exit 1; }
+CGO_ENABLED=0 go build -o bin/lab/step ./datasets/corpus/testdata/make/step
+bin/lab/lab -out "$T/guest" datasets/corpus/testdata/make/guest.sh bin/lab/tickmark bin/lab/step >"$T/guest.log" || { tail "$T/guest.log"; exit 1; }
 mv "$T"/guest/*/* "$T"
 keep ptp-hardware "PTP with hardware stamps of two emulated Intel 82576, a ptp4l as master" \
   "make lab's guest: ptp4l -H free_running; tickmark probe ptp:mode=unicast,stamps=hardware" \
@@ -77,7 +77,7 @@ keep clock-step "the four clocks of a host whose wall clock was set, a second ah
   "make lab's guest: tickmark probe clock --interval 10ms; clock_settime, twice" \
   "two steps of REALTIME, +1 s at about second 2 and -1 s at about second 4; the other clocks have none"
 
-javac -d "$T" datasets/corpus/make/Server.java
+javac -d "$T" datasets/corpus/testdata/make/Server.java
 java -Dsun.net.httpserver.nodelay=true -Xmx256m -XX:+UseSerialGC "-Xlog:gc*,safepoint:file=$T/gc.log:uptime,time" -cp "$T" Server 9125 & server=$!
 until curl -so /dev/null http://127.0.0.1:9125/; do sleep 0.2; done
 "$tickmark" probe pause:of=jvm,log="$T/gc.log" -o "$T/gc-process.trace" --duration 62s & watch=$!
