@@ -3,6 +3,7 @@ package datasets
 import (
 	"bytes"
 	"flag"
+	"fmt"
 )
 
 // chronyd's measurements.log, one series a server: what "log measurements" and "log
@@ -21,7 +22,12 @@ func isMeasurement(f columns) bool {
 }
 
 func isTests(cell []byte, least, most int) bool {
-	return len(cell) >= least && len(cell) <= most && len(bytes.Trim(cell, "01")) == 0
+	for _, c := range cell {
+		if c != '0' && c != '1' {
+			return false
+		}
+	}
+	return len(cell) >= least && len(cell) <= most
 }
 
 func putMeasurement(f *columns, out *rows) error {
@@ -34,8 +40,12 @@ func putMeasurement(f *columns, out *rows) error {
 	p := out.point(s)
 	p.At = s.wall(wall)
 	p.Offset, p.Delay, p.Error = Some(f.seconds(11)), Some(f.seconds(12)), Some(f.seconds(13))
-	p.Extra = extraCells(f.cell[3], f.cell[4], f.seconds(14), f.seconds(15))
-	for _, tests := range f.cell[5:8] {
+	p.Extra = f.extra.begin().cell(f.cell[3]).cell(f.cell[4]).span(f.seconds(14)).span(f.seconds(15)).String()
+	for i, tests := range f.cell[5:8] {
+		if !isTests(tests, 3, 4) {
+			f.fail(5+i, fmt.Errorf("%s: want the results of chronyd's tests, such as 111", clip(tests)))
+			return nil
+		}
 		if bytes.IndexByte(tests, '0') >= 0 {
 			p.Outcome = Invalid
 		}

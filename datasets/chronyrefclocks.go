@@ -34,6 +34,6 @@ func putRefclock(f *columns, out *rows) error {
 	p := out.point(s)
 	p.At = s.wall(wall)
 	p.Offset, p.Error = Some(f.seconds(7)), Some(f.seconds(8))
-	p.Extra = extraCells(f.cell[4], f.cell[5])
+	p.Extra = f.extra.begin().cell(f.cell[4]).cell(f.cell[5]).String()
 	return nil
 }

@@ -31,6 +31,6 @@ func putSelection(f *columns, out *rows) error {
 	p.At = s.wall(wall)
 	p.Offset, p.Error = Some(-(lower/2 + upper/2)), Some((upper-lower+time.Nanosecond)/2)
 	p.Status = string(f.cell[3])
-	p.Extra = extraCells(f.cell[4], f.cell[5], f.cell[6], f.seconds(7))
+	p.Extra = f.extra.begin().cell(f.cell[4]).cell(f.cell[5]).cell(f.cell[6]).span(f.seconds(7)).String()
 	return nil
 }

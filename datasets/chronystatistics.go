@@ -27,6 +27,6 @@ func putStatistics(f *columns, out *rows) error {
 	p.At = s.wall(wall)
 	p.Offset, p.Error = Some(-f.seconds(4)), Some(f.seconds(5))
 	p.Frequency = Some(0 - f.real(6)) // and no negative zero
-	p.Extra = extraCells(f.seconds(3), f.cell[7], f.cell[9])
+	p.Extra = f.extra.begin().span(f.seconds(3)).cell(f.cell[7]).cell(f.cell[9]).String()
 	return nil
 }

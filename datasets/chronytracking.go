@@ -3,6 +3,7 @@ package datasets
 import (
 	"bytes"
 	"flag"
+	"fmt"
 )
 
 // chronyd's tracking.log: what it says of the clock that it steers, which is a claim. From
@@ -27,11 +28,16 @@ func putTracking(f *columns, out *rows) error {
 	c := out.claim(s)
 	c.At, c.Wall = s.wall(wall), NewStamp(int64(wall), Local, User)
 	c.Source, c.Status, c.Reference = "chronyd", Synchronised, string(f.cell[2])
-	c.Stratum, c.Leap = Some(f.whole(3)), chronyLeap(f.cell[7])
+	c.Stratum = Some(f.whole(3))
 	c.Frequency, c.Skew, c.Offset = Some(-f.ppb(4)), Some(f.ppb(5)), Some(-f.seconds(6))
 	if f.n == 14 {
 		c.RootDelay, c.RootDispersion, c.Bound = Some(f.seconds(11)), Some(f.seconds(12)), Some(f.seconds(13))
 	}
+	if !isChronyLeap(f.cell[7]) {
+		f.fail(7, fmt.Errorf("%s: want a leap status (N, +, - or ?)", clip(f.cell[7])))
+		return nil
+	}
+	c.Leap = chronyLeap(f.cell[7])
 	if f.cell[7][0] == '?' || bytes.Equal(f.cell[2], []byte("0.0.0.0")) {
 		c.Status, c.Reference = Unsynchronised, ""
 	}

@@ -15,7 +15,10 @@ func bindIRTT(fs *flag.FlagSet) func() (Format, error) {
 	return bindJSON(func(head []byte) bool { return isJSON(head, "irtt", "json_format") }, func() jsonReader { return &irtt{} })(fs)
 }
 
-type irtt struct{ target string }
+type irtt struct {
+	target string
+	extra  extraCells
+}
 
 type irttStamp struct {
 	Wall      decimalOf `json:"wall"`
@@ -114,7 +117,7 @@ func (i *irtt) trip(raw json.RawMessage, out *rows) error {
 	row := out.sample(s)
 	row.Due = s.since(mono)
 	row.Sent = row.Due
-	row.Extra = extraCells(string(t.Lost), orNone(t.Delay.Send), orNone(t.Delay.Receive))
+	row.Extra = i.extra.begin().word(string(t.Lost)).word(orNone(t.Delay.Send)).word(orNone(t.Delay.Receive)).String()
 	if lost {
 		row.Outcome, row.Copies = TimedOut, 0
 		return nil

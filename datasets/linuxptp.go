@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"flag"
 	"slices"
+	"strconv"
 	"time"
 )
 
@@ -174,7 +175,7 @@ func (v *ptpValues) fill(p *Point, at Instant) {
 	p.At = at
 	if v.rms {
 		p.Status, p.Error = "rms", Some(v.offset)
-		p.Extra = extraCells(v.most)
+		p.Extra = strconv.FormatInt(int64(v.most), 10)
 	} else {
 		p.Status, p.Offset = string(v.state), Some(-v.offset)
 	}

@@ -32,24 +32,28 @@ type decimal struct {
 // scanDecimal reads [+-]digits[.digits][e[+-]digits]. Of more than 19 digits those that
 // follow are left out.
 func scanDecimal(text []byte) (d decimal, ok bool) {
-	d.negative, text = cutSign(text)
-	seen, point := 0, -1
+	negative, text := cutSign(text)
+	var n uint64
+	seen, point, dropped := 0, -1, 0
 	for i, b := range text {
-		c := b - '0'
-		switch {
+		switch c := b - '0'; {
 		case c <= 9:
 			seen++
-			d.add(c)
+			if n > (math.MaxUint64-9)/10 {
+				dropped++
+				continue
+			}
+			n = n*10 + uint64(c)
 		case b == '.' && point < 0:
 			point = seen
-		case seen > 0 && (b == 'e' || b == 'E'):
-			d.exponent, ok = addExponent(d.exponent, text[i+1:])
-			return d.pointed(seen, point), ok
+		case seen > 0 && b|0x20 == 'e':
+			e, ok := addExponent(dropped, text[i+1:])
+			return decimal{n, e, negative}.pointed(seen, point), ok
 		default:
 			return d, false
 		}
 	}
-	return d.pointed(seen, point), seen > 0
+	return decimal{n, dropped, negative}.pointed(seen, point), seen > 0
 }
 
 func cutSign(text []byte) (negative bool, rest []byte) {
@@ -57,14 +61,6 @@ func cutSign(text []byte) (negative bool, rest []byte) {
 		return text[0] == '-', text[1:]
 	}
 	return false, text
-}
-
-func (d *decimal) add(digit byte) {
-	if d.digits <= (math.MaxUint64-9)/10 {
-		d.digits = d.digits*10 + uint64(digit)
-	} else {
-		d.exponent++
-	}
 }
 
 // pointed counts the digits behind the decimal point into the exponent.
@@ -92,10 +88,7 @@ func addExponent(to int, text []byte) (int, bool) {
 
 // times returns the number as that many units, and false if it does not fit.
 func (d decimal) times(unit time.Duration) (time.Duration, bool) {
-	n, exponent := d.digits, d.exponent
-	for u := unit; u >= 10; u /= 10 { // the units are powers of ten
-		exponent++
-	}
+	n, exponent := d.digits, d.exponent+unitExponent(unit)
 	for ; exponent > 0 && n > 0; exponent-- {
 		if n > math.MaxInt64/10 {
 			return 0, false
@@ -114,6 +107,22 @@ func (d decimal) times(unit time.Duration) (time.Duration, bool) {
 		return -time.Duration(n), true
 	}
 	return time.Duration(n), true
+}
+
+// unitExponent is the power of ten that a unit is of nanoseconds.
+func unitExponent(unit time.Duration) (e int) {
+	switch unit {
+	case time.Second:
+		return 9
+	case time.Millisecond:
+		return 6
+	case time.Microsecond:
+		return 3
+	}
+	for ; unit >= 10; unit /= 10 {
+		e++
+	}
+	return e
 }
 
 func divideRounded(n, by uint64) uint64 {

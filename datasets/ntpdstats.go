@@ -44,7 +44,7 @@ func putLoop(f *columns, out *rows) error {
 	p.At = s.wall(wall)
 	p.Offset, p.Error = Some(f.seconds(2)), Some(f.seconds(4))
 	p.Frequency = Some(float64(f.nanos(3, time.Millisecond)) * 1e-12)
-	p.Extra = extraCells(strconv.Itoa(int(f.ppb(5))), f.cell[6])
+	p.Extra = f.extra.begin().whole(int64(f.ppb(5))).cell(f.cell[6]).String()
 	return nil
 }
 
@@ -72,7 +72,7 @@ func putPeer(f *columns, out *rows) error {
 	p.Status = peerSelection(f.cell[3])
 	p.Extra = "-"
 	if f.n == 8 {
-		p.Extra = extraCells(f.seconds(7))
+		p.Extra = f.extra.begin().span(f.seconds(7)).String()
 	}
 	return nil
 }

@@ -58,7 +58,7 @@ func (p *ntpPool) line(text []byte, out *rows) error {
 	} else {
 		row.point.Offset, row.point.Delay = Some(f.seconds(2)), Some(f.nanos(7, time.Millisecond))
 	}
-	row.point.Extra = extraCells(f.cell[3], f.cell[4])
+	row.point.Extra = f.extra.begin().cell(f.cell[3]).cell(f.cell[4]).String()
 	if f.err == nil {
 		p.seen = append(p.seen, row)
 	}

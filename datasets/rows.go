@@ -11,8 +11,9 @@ type rows struct {
 	file   string
 	queue  []put
 	taken  int
-	free   map[Kind][]Row // rows that were read, to be used again
+	free   []Row // that were read, to be used again
 	series []*Series
+	last   *Series // that of the last row
 	named  map[string]*Series
 	counts []doubt
 }
@@ -43,7 +44,11 @@ type Series struct {
 // of returns the series of a name, and whether this is the first that is heard of it: then
 // its header has a kind, a target and a source, and the caller adds what it knows.
 func (r *rows) of(name []byte, kind Kind, source string) (s *Series, first bool) {
+	if r.last != nil && r.last.Name == string(name) {
+		return r.last, false
+	}
 	if s := r.named[string(name)]; s != nil {
+		r.last = s
 		return s, false
 	}
 	s = &Series{Name: string(name), Header: &Header{}}
@@ -85,15 +90,15 @@ type rowOf[T any] interface {
 }
 
 func putRow[T any, P rowOf[T]](r *rows, s *Series) P {
-	var none P
-	kind := none.Kind()
-	free := r.free[kind]
 	var row P
-	if last := len(free) - 1; last >= 0 {
-		row = free[last].(P) //nolint:forcetypeassert // by its kind
-		r.free[kind] = free[:last]
-		row.reset()
-	} else {
+	if last := len(r.free) - 1; last >= 0 {
+		// A file with rows of several kinds makes some of them anew.
+		if row, _ = r.free[last].(P); row != nil {
+			r.free = r.free[:last]
+			row.reset()
+		}
+	}
+	if row == nil {
 		row = new(T)
 	}
 	r.queue = append(r.queue, put{s, row})
@@ -140,11 +145,10 @@ func (r *rows) take() (*Series, Row, bool) {
 }
 
 func (r *rows) recycle(row Row) {
-	if r.free == nil {
-		r.free = map[Kind][]Row{}
+	const most = 1 << 10
+	if len(r.free) < most {
+		r.free = append(r.free, row)
 	}
-	kind := row.Kind()
-	r.free[kind] = append(r.free[kind], row)
 }
 
 // clear leaves out what nobody has read.
