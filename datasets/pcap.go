@@ -188,4 +188,3 @@ func (p *pcap) putPTP(x *wire.PTPExchange) {
 		e.UTCOffset = Some(x.Announcement.UTCOffset)
 	}
 }
-
