@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"time"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
 	"github.com/klauspost/compress/zlib"
@@ -148,4 +149,39 @@ func unzip(raw []byte) ([]byte, error) {
 		return nil, fmt.Errorf("histogram: %w", err)
 	}
 	return plain, nil
+}
+
+// hdrCounts is a histogram of the latencies of answered attempts, three digits of each, up
+// to a day.
+type hdrCounts struct{ h *hdrhistogram.Histogram }
+
+func newHDRCounts() *hdrCounts {
+	return &hdrCounts{hdrhistogram.New(1, int64(24*time.Hour), 3)}
+}
+
+func (c *hdrCounts) add(form string, row Row) error {
+	s, ok := sampleOf(row)
+	if !ok {
+		return fmt.Errorf("%s: a row of kind %q", form, row.Kind())
+	}
+	d, ok := s.Latency()
+	if !ok {
+		return nil
+	}
+	if err := c.h.RecordValue(int64(d)); err != nil {
+		return fmt.Errorf("%s: latency %v: want at most a day", form, d)
+	}
+	return nil
+}
+
+// encode returns the greatest value and the histogram in base64.
+func (c *hdrCounts) encode() (most int64, text []byte, err error) {
+	text, err = c.h.Encode(hdrhistogram.V2CompressedEncodingCookieBase)
+	return c.h.Max(), text, err
+}
+
+// percentiles writes them in milliseconds, five steps to each halving of what is left.
+func (c *hdrCounts) percentiles(w io.Writer) error {
+	_, err := c.h.PercentilesPrint(w, 5, float64(time.Millisecond))
+	return err
 }

@@ -111,13 +111,8 @@ func (d decimal) times(unit time.Duration) (time.Duration, bool) {
 
 // unitExponent is the power of ten that a unit is of nanoseconds.
 func unitExponent(unit time.Duration) (e int) {
-	switch unit {
-	case time.Second:
+	if unit == time.Second { // most are
 		return 9
-	case time.Millisecond:
-		return 6
-	case time.Microsecond:
-		return 3
 	}
 	for ; unit >= 10; unit /= 10 {
 		e++

@@ -25,6 +25,7 @@ func kinds() map[string]func() [][]any {
 		"estimators": func() [][]any { return entries(adaptive.Estimators()) },
 		"formats":    func() [][]any { return entries(datasets.Formats()) },
 		"datasets":   recordings,
+		"exports":    func() [][]any { return entries(datasets.Exports()) },
 		"figures":    func() [][]any { return entries(plots.Figures()) },
 		"faults":     func() [][]any { return entries(serve.Faults()) },
 	}

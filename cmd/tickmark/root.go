@@ -114,7 +114,8 @@ attached. It never adjusts a clock.`,
 func verbs() []func(*streams) *cobra.Command {
 	return []func(*streams) *cobra.Command{
 		newRunVerb, newProbeVerb, newServeVerb, newSelfTestVerb, newDoctorVerb, newImportVerb, newShowVerb, newClocksVerb, newTuneVerb,
-		newPlotVerb, newReportVerb, newListVerb, newVersionVerb,
+		newPlotVerb, newReportVerb, newCatVerb, newHeadVerb, newSliceVerb, newMergeVerb, newSampleVerb, newAnonymiseVerb, newValidateVerb,
+		newListVerb, newVersionVerb,
 	}
 }
 
