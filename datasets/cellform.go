@@ -13,6 +13,8 @@ const (
 	numberCell cellForm = iota
 	textCell
 	stampCell // nanoseconds and the letter of their source
+	realCell  // a number that may have any digits
+	rawCell   // of a column that this version does not know: as it stands there
 )
 
 // formOf returns the form of one of a kind's columns.
@@ -23,6 +25,8 @@ func formOf(kind Kind, column string) cellForm {
 	case slices.Contains([]string{"outcome", "reference", "why", "cause", "source", "facts", "from", "to"}, column),
 		column == "status" && (kind == SeriesKind || kind == Claims):
 		return textCell
+	case kind == SeriesKind && (column == "value" || column == "frequency"):
+		return realCell
 	}
 	return numberCell
 }

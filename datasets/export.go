@@ -30,6 +30,7 @@ type Export interface {
 func Exports() spec.Table[Export] {
 	return spec.Table[Export]{
 		{Name: "trace", Summary: "tickmark's own text", Bind: bindExport(nativeExport{})},
+		{Name: "parquet", Summary: "columns, compressed, for DuckDB, pandas and Spark; the header in the file's metadata", Bind: bindExport(parquetExport{})},
 		{Name: "csv", Summary: "a line a row, the header as # comments; absent cells are empty", Bind: bindExport(csvExport{})},
 		{Name: "jsonl", Summary: "an object a row, absent values null", Bind: bindExport(jsonExport{})},
 		{Name: "prom", Summary: "what Prometheus scrapes: a histogram of the latencies and a counter of outcomes", Bind: bindExport(promExport{})},

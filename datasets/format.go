@@ -36,6 +36,7 @@ type Format interface {
 func Formats() spec.Table[Format] {
 	return spec.Table[Format]{
 		{Name: "native", Summary: "tickmark's own text trace, every version of it", Bind: bindNative},
+		{Name: "parquet", Summary: "tickmark's own trace as Parquet", Bind: bindParquet},
 		{Name: "chrony-measurements", Summary: "chronyd's measurements.log, raw or not: θ, delay and dispersion, a series a server", Bind: bindChronyMeasurements},
 		{Name: "chrony-statistics", Summary: "chronyd's statistics.log: offset and rate of each source by its own regression", Bind: bindChronyStatistics},
 		{Name: "chrony-tracking", Summary: "chronyd's tracking.log: what it claims of its clock", Bind: bindChronyTracking},
@@ -100,6 +101,9 @@ const headSize = 8 << 10
 // Open reads a trace from r, which may be compressed with gzip or zstd. The format
 // is recognised by content unless given; name is for errors.
 func Open(name string, r io.Reader, given Format) (Stream, error) {
+	if f, ok := r.(RandomFile); ok && isParquet(f) {
+		return OpenParquet(name, f, f.Size())
+	}
 	plain, err := Decompress(name, r)
 	if err != nil {
 		return nil, err
@@ -112,11 +116,8 @@ func Open(name string, r io.Reader, given Format) (Stream, error) {
 	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	if len(head) == 0 && err != nil && !errors.Is(err, io.EOF) {
-		return nil, cutOff(name)
-	}
 	if len(head) == 0 {
-		return nil, fmt.Errorf("%s: empty: there is no trace in it", name)
+		return nil, nothing(name, err)
 	}
 	if given != nil {
 		return given.Open(name, buffered)
@@ -126,6 +127,14 @@ func Open(name string, r io.Reader, given Format) (Stream, error) {
 		return nil, err
 	}
 	return f.Open(name, buffered)
+}
+
+// nothing says why there is not one byte of a file.
+func nothing(name string, err error) error {
+	if err != nil && !errors.Is(err, io.EOF) {
+		return cutOff(name)
+	}
+	return fmt.Errorf("%s: empty: there is no trace in it", name)
 }
 
 // OpenSeries is Open for one series of a file that may hold several.

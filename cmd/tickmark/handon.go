@@ -49,7 +49,7 @@ func (h *handOn) trace(s *streams, stream datasets.Stream, p *part) error {
 		if err != nil {
 			return err
 		}
-		if err := encode(zip, export, stream, p); err != nil {
+		if _, err := encode(zip, export, stream, p); err != nil {
 			return err
 		}
 		return zip.Close()
@@ -69,25 +69,26 @@ func (h *handOn) trace(s *streams, stream datasets.Stream, p *part) error {
 	return nil
 }
 
-func encode(w io.Writer, export datasets.Export, stream datasets.Stream, p *part) error {
+// encode writes the rows that are kept, and returns how many they are.
+func encode(w io.Writer, export datasets.Export, stream datasets.Stream, p *part) (rows int64, err error) {
 	header := stream.Header().Clone()
 	if p != nil {
 		header.Set(p.note, p.what)
 	}
 	out, err := export.Begin(w, header)
 	if err != nil {
-		return err
+		return 0, err
 	}
-	if err := writeRows(out, stream, p); err != nil {
-		return err
+	if rows, err = writeRows(out, stream, p); err != nil {
+		return rows, err
 	}
 	if p != nil {
-		return out.Close()
+		return rows, out.Close()
 	}
-	return out.Close(trailerOf(header, stream.Header(), stream.Warnings())...)
+	return rows, out.Close(trailerOf(header, stream.Header(), stream.Warnings())...)
 }
 
-func writeRows(out datasets.Encoder, stream datasets.Stream, p *part) error {
+func writeRows(out datasets.Encoder, stream datasets.Stream, p *part) (rows int64, err error) {
 	if p == nil {
 		p = &part{keep: func(datasets.Row) (bool, error) { return true, nil }}
 	}
@@ -95,13 +96,14 @@ func writeRows(out datasets.Encoder, stream datasets.Stream, p *part) error {
 	for (p.last == nil || !p.last()) && stream.Next(row) {
 		kept, err := p.keep(row)
 		if err == nil && kept {
+			rows++
 			err = out.Write(row)
 		}
 		if err != nil {
-			return err
+			return rows, err
 		}
 	}
-	return stream.Err()
+	return rows, stream.Err()
 }
 
 // one opens the only trace of a verb and hands it on.

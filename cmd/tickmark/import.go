@@ -21,10 +21,11 @@ func newImportVerb(s *streams) *cobra.Command {
 		Use:   "import FILE...",
 		Short: "Turn another tool's file into a trace",
 		Long: `Reads a file of a format that tickmark knows (tickmark list formats) and writes it as a trace:
-to standard output, or to -o, which is a folder for several files. A file may hold several series, such as
+to standard output, or to -o, whose ending chooses the form (tickmark list exports). A file may hold several series, such as
 one for each server in one log: -o FOLDER/ makes a trace of each, and FILE#NAME is one of them. A folder
 stands for the files in it.`,
-		Example: `  tickmark import --latency-column rtt --unit ms calls.csv -o calls.trace
+		Example: `  tickmark import results.csv -o results.parquet
+  tickmark import --latency-column rtt --unit ms calls.csv -o calls.trace
   tickmark import --format csv:latency-column=rtt,unit=ms,listen=1s calls.csv | tickmark show -
   tickmark import /var/log/chrony/measurements.log -o traces/
   tickmark import measurements.log#192.0.2.1 -o server.trace
@@ -62,9 +63,6 @@ func importAll(ctx context.Context, s *streams, in *input, args []string, to str
 	case !one && to == "":
 		return usagef("import: %s need -o FOLDER", counted(int64(len(files)), "file"))
 	case one && !isFolder(to):
-		if err := checkTraceName("import", to); err != nil {
-			return err
-		}
 		return importOne(ctx, s, in, files[0], to)
 	}
 	if err := checkBases(files, to); err != nil {
@@ -198,17 +196,20 @@ func importOne(ctx context.Context, s *streams, in *input, path, to string) erro
 func importStream(s *streams, stream datasets.Stream, path, to string) error {
 	began := time.Now()
 	var rows int64
+	export, _, err := datasets.Exports().Parse("form", datasets.ExportFor(to))
+	if err != nil {
+		return err
+	}
 	write := func(w io.Writer) error {
 		zip, err := datasets.Compress(to, w)
 		if err != nil {
 			return err
 		}
-		if rows, err = copyTrace(zip, stream); err != nil {
+		if rows, err = encode(zip, export, stream, nil); err != nil {
 			return err
 		}
 		return zip.Close()
 	}
-	var err error
 	if to == "" {
 		err = write(s.out)
 	} else {
@@ -226,26 +227,6 @@ func warnImport(s *streams, stream datasets.Stream) {
 	for _, warning := range stream.Warnings() {
 		fmt.Fprintf(s.err, "  ! %s\n", warning)
 	}
-}
-
-// copyTrace writes all of a stream as a native trace. What the end of the source
-// told goes to the end of the copy.
-func copyTrace(w io.Writer, stream datasets.Stream) (int64, error) {
-	h := stream.Header().Clone()
-	out, err := datasets.NewWriter(w, h)
-	if err != nil {
-		return 0, err
-	}
-	row, _ := datasets.NewRow(h.Kind())
-	for stream.Next(row) {
-		if err := out.Write(row); err != nil {
-			return 0, err
-		}
-	}
-	if err := stream.Err(); err != nil {
-		return 0, err
-	}
-	return out.Rows(), out.Close(trailerOf(h, stream.Header(), stream.Warnings())...)
 }
 
 // trailerOf returns what the end of a source told beside the header that was written.

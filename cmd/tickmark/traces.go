@@ -129,22 +129,32 @@ func openFile(ctx context.Context, s *streams, path string) (io.Reader, func(), 
 		f.Close()
 		return nil, nil, fmt.Errorf("%s: a folder: want a trace in it", path)
 	case err == nil && info.Mode().IsRegular():
-		return &stoppable{ctx, f}, func() { f.Close() }, nil
+		return &stoppable{ctx, f, info.Size()}, func() { f.Close() }, nil
 	}
 	return &waiting{ctx: ctx, r: f}, func() { f.Close() }, nil
 }
 
-// stoppable is a reader that never waits long, stopped between two reads.
+// stoppable is a file, which never waits long, stopped between two reads.
 type stoppable struct {
-	ctx context.Context
-	r   io.Reader
+	ctx  context.Context
+	f    *os.File
+	size int64
 }
+
+func (s *stoppable) ReadAt(p []byte, at int64) (int, error) {
+	if s.ctx.Err() != nil {
+		return 0, errInterrupted
+	}
+	return s.f.ReadAt(p, at)
+}
+
+func (s *stoppable) Size() int64 { return s.size }
 
 func (s *stoppable) Read(p []byte) (int, error) {
 	if s.ctx.Err() != nil {
 		return 0, errInterrupted
 	}
-	return s.r.Read(p)
+	return s.f.Read(p)
 }
 
 // waiting is a reader that may wait for ever, such as a pipe. A read cannot be taken
