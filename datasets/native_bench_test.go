@@ -52,4 +52,5 @@ func BenchmarkRead(b *testing.B) {
 			read++
 		}
 	}
+	b.ReportMetric(float64(read)/b.Elapsed().Seconds(), "rows/s")
 }
