@@ -7,7 +7,7 @@ FUZZTIME  ?= 10s
 BENCH     ?= .
 COUNT     ?= 1
 
-.PHONY: help run build test lab lint fuzz bench bench-peers need rename clean
+.PHONY: help run build test lab lint fuzz corpus bench bench-peers need rename clean
 
 help: ## this text
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -43,8 +43,15 @@ lint: ## golangci-lint, as configured in .golangci.yml
 fuzz: ## each fuzz target for FUZZTIME (10s)
 	@go list ./... | while read -r p; do \
 	  go test -list '^Fuzz' $$p | grep '^Fuzz' | while read -r f; do \
-	    echo "fuzz $$p $$f"; go test -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZTIME) $$p </dev/null || exit 1; \
+	    echo "fuzz $$p $$f"; go test -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 1s $$p </dev/null || exit 1; \
 	  done || exit 1; done
+
+corpus: ## what the readers make of a folder of real files (TICKMARK_CORPUS): kind, files, checks
+	@TICKMARK_CORPUS=$${TICKMARK_CORPUS:-$(abspath ../shared/corpus)} go test -count 1 -v -run '^Test(Corpus|.*OfTheCorpus)' ./datasets/... >bin/corpus.log 2>&1; code=$$?; \
+	awk -F '[ /]+' '/^ +--- (PASS|FAIL|SKIP): TestCorpus/ { kind = $$5; sub(/:$$/, "", kind) ; n[kind]++; if ($$3 == "PASS:") ok[kind]++; if ($$4 == "TestCorpusIsRecognised") files[kind]++ } \
+	  / refused: / { r++ } \
+	  END { printf "%-18s %6s %7s %7s\n", "kind", "files", "checks", "held"; for (k in n) printf "%-18s %6d %7d %7d\n", k, files[k], n[k], ok[k] | "sort"; close("sort"); printf "%d files are refused, each with its reason: grep refused bin/corpus.log\n", r }' bin/corpus.log; \
+	grep -E '^ *--- FAIL' bin/corpus.log; exit $$code
 
 bench: ## every benchmark, in the form benchstat reads (COUNT=10 for intervals)
 	go test -run '^$$' -bench '$(BENCH)' -benchmem -count $(COUNT) -timeout 60m ./...

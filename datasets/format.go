@@ -6,7 +6,6 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"strings"
 
 	"github.com/tickmark/tickmark/datasets/spec"
 )
@@ -73,6 +72,7 @@ func Formats() spec.Table[Format] {
 		{Name: "matrix-json", Summary: "the same as JSON, from → to → value", Bind: bindMatrixJSON},
 		{Name: "ping", Summary: "ping of iputils, BSD, macOS, busybox and Windows, a series a run", Bind: bindPing},
 		{Name: "fping", Summary: "fping -c or -C, with -D or not, a series a target", Bind: bindFping},
+		{Name: "phase", Summary: "phase or frequency data, a value a line: by its first comment, or as described", Bind: bindPhase},
 		{Name: "pcap", Summary: "a capture, pcap or pcapng: the exchanges of NTP and PTP in it, a series a client and server", Bind: bindPcap},
 		{Name: "gclog", Summary: "the pauses in a Java GC log, unified (JDK 9 and later) or older", Bind: bindGCLog},
 		{Name: "csv", Summary: "latencies in a named column of a CSV file (never guessed: name it)", Bind: bindCSV},
@@ -158,6 +158,6 @@ func recognise(name string, head []byte) (Format, error) {
 			return f, nil
 		}
 	}
-	return nil, fmt.Errorf("%s: begins with %s, which no format that tickmark reads does (it reads %s; --format forces one)",
-		name, clip(head[:min(len(head), 16)]), strings.Join(formats.Names(), ", "))
+	return nil, fmt.Errorf("%s: begins with %s, which no format that tickmark reads does (tickmark list formats; --format forces one)",
+		name, clip(head[:min(len(head), 16)]))
 }

@@ -50,6 +50,9 @@ func (m *matrix) line(text []byte, out *rows) error {
 		m.columns = len(cells)
 	}
 	m.row++
+	if len(cells) < 2 {
+		return fmt.Errorf("%s: want columns separated by tabs", clip(text))
+	}
 	if len(cells) != m.columns {
 		return fmt.Errorf("%d columns where the first line has %d", len(cells), m.columns)
 	}
@@ -105,27 +108,38 @@ type matrixJSON struct {
 // mostEntries is how many entries are kept: those between 2048 places.
 const mostEntries = 1 << 22
 
-// isMatrixJSON reports whether the document begins {"place": {"place": number, "place":
-// number.
+// isMatrixJSON reports whether the document begins {"place": {"place": number, …}, "place",
+// and the second place is reached from the first one, or the first from itself.
 func isMatrixJSON(head []byte) bool {
 	dec := json.NewDecoder(bytes.NewReader(head))
 	dec.UseNumber()
-	var kinds []byte
-	for range 7 {
-		token, err := dec.Token()
+	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
+		return false
+	}
+	from, err := dec.Token()
+	if t, open := dec.Token(); err != nil || open != nil || t != json.Delim('{') {
+		return false
+	}
+	reached := map[json.Token]bool{}
+	for dec.More() {
+		to, err := dec.Token()
 		if err != nil {
+			break // the head ends here
+		}
+		value, err := dec.Token()
+		if _, number := value.(json.Number); err == nil && !number && value != nil {
 			return false
 		}
-		switch t := token.(type) {
-		case json.Delim:
-			kinds = append(kinds, byte(t))
-		case string:
-			kinds = append(kinds, 's')
-		case json.Number:
-			kinds = append(kinds, 'n')
-		}
+		reached[to] = true
 	}
-	return string(kinds) == "{s{snsn"
+	if len(reached) < 2 {
+		return false
+	}
+	if _, err := dec.Token(); err != nil {
+		return reached[from]
+	}
+	next, _ := dec.Token()
+	return reached[from] || reached[next]
 }
 
 func (m *matrixJSON) wants(path []string) func(json.RawMessage, *rows) error {

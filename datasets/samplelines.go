@@ -53,6 +53,12 @@ func (c *cellCursor) whole() int64 {
 		c.at = i + 2
 		return int64(d)
 	}
+	return c.number()
+}
+
+// number reads one of several digits, or with a sign.
+func (c *cellCursor) number() int64 {
+	line, i := c.line, c.at
 	negative := line[i] == '-'
 	if negative {
 		i++

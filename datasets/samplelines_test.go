@@ -34,8 +34,16 @@ func TestEightDigits(t *testing.T) {
 		want int64
 		ok   bool
 	}{
-		{"00000000", 0, true}, {"12345678", 12345678, true}, {"99999999", 99999999, true}, {"10000001", 10000001, true},
-		{"1234567\t", 0, false}, {"/2345678", 0, false}, {"1234:678", 0, false}, {"1234567\x80", 0, false}, {"-1234567", 0, false}, {"\xff\xff\xff\xff\xff\xff\xff\xff", 0, false},
+		{"00000000", 0, true},
+		{"12345678", 12345678, true},
+		{"99999999", 99999999, true},
+		{"10000001", 10000001, true},
+		{"1234567\t", 0, false},
+		{"/2345678", 0, false},
+		{"1234:678", 0, false},
+		{"1234567\x80", 0, false},
+		{"-1234567", 0, false},
+		{"\xff\xff\xff\xff\xff\xff\xff\xff", 0, false},
 	} {
 		if got, ok := eightDigits(binary.LittleEndian.Uint64([]byte(c.text))); ok != c.ok || ok && got != c.want {
 			t.Errorf("%q = %d, %v", c.text, got, ok)

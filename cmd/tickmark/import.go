@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -44,9 +45,12 @@ stands for the files in it.`,
 	in.flags(cmd)
 	flags := cmd.Flags()
 	flags.String("latency-column", "", "CSV: the `column` that holds the latencies; an empty cell is a timeout")
-	flags.String("unit", "", "CSV: the `unit` of the latencies: s, ms, us or ns")
+	flags.String("unit", "", "CSV, phase: the `unit` of the values: s, ms, us or ns; of frequencies Hz, 1 or ppm")
 	flags.String("time-column", "", "CSV: the `column` that holds the times of sending")
 	flags.String("time-unit", "", "CSV: the `unit` of the times: s, ms, us or ns")
+	flags.String("series", "", "a value a line: `what` the values are, phase or frequency")
+	flags.Duration("tau0", 0, "phase or frequency: the `distance` between two values")
+	flags.Float64("nominal", 0, "frequency: the one in `Hz` that is meant, of values in Hz")
 	flags.Duration("listen", 0, "CSV: the `time` an unanswered call was waited for")
 	flags.StringVarP(&file, "output", "o", "", "write to this `file`, or folder for several (.gz and .zst compress)")
 	return cmd
@@ -140,22 +144,44 @@ func checkBases(files []string, to string) error {
 	return nil
 }
 
-// useColumns turns the flags that describe a CSV file into the format's options.
+// describing are the flags that describe the files of a format which do not describe
+// themselves.
+func describing() map[string][]string {
+	return map[string][]string{
+		"csv":   {"latency-column", "unit", "time-column", "time-unit", "listen"},
+		"phase": {"series", "unit", "tau0", "nominal"},
+	}
+}
+
+// useColumns turns the flags that describe a file into its format's options.
 func (i *input) useColumns(flags *pflag.FlagSet) error {
-	var options []string
-	for _, name := range []string{"latency-column", "unit", "time-column", "time-unit", "listen"} {
-		if f := flags.Lookup(name); f.Changed {
-			options = append(options, fmt.Sprintf("%s=%q", name, f.Value))
+	format, first := "csv", ""
+	for _, name := range []string{"series", "tau0", "nominal", "latency-column", "unit", "time-column", "time-unit", "listen"} {
+		if flags.Lookup(name).Changed && first == "" {
+			if first = name; !slices.Contains(describing()["csv"], name) {
+				format = "phase"
+			}
 		}
 	}
-	if len(options) == 0 {
+	if first == "" {
 		return nil
 	}
-	if i.format != "" && i.format != "csv" {
-		return usagef("import: --%s describes a CSV file, but --format is %q", strings.SplitN(options[0], "=", 2)[0], i.format)
+	if i.format != "" && i.format != format {
+		return usagef("import: --%s describes %s, but --format is %q", first, map[string]string{"csv": "a CSV file", "phase": "phase or frequency data"}[format], i.format)
 	}
-	i.format = "csv:" + strings.Join(options, ",")
-	return nil
+	var options []string
+	var wrong error
+	flags.Visit(func(f *pflag.Flag) {
+		all := slices.Concat(describing()["csv"], describing()["phase"])
+		switch {
+		case slices.Contains(describing()[format], f.Name):
+			options = append(options, fmt.Sprintf("%s=%q", f.Name, f.Value))
+		case slices.Contains(all, f.Name):
+			wrong = usagef("import: --%s does not go with --%s", f.Name, first)
+		}
+	})
+	i.format = format + ":" + strings.Join(options, ",")
+	return wrong
 }
 
 // importInto makes a trace of each series of a file, in a folder.
