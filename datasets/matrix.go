@@ -120,19 +120,8 @@ func isMatrixJSON(head []byte) bool {
 	if t, open := dec.Token(); err != nil || open != nil || t != json.Delim('{') {
 		return false
 	}
-	reached := map[json.Token]bool{}
-	for dec.More() {
-		to, err := dec.Token()
-		if err != nil {
-			break // the head ends here
-		}
-		value, err := dec.Token()
-		if _, number := value.(json.Number); err == nil && !number && value != nil {
-			return false
-		}
-		reached[to] = true
-	}
-	if len(reached) < 2 {
+	reached, numbers := reachedFrom(dec)
+	if !numbers || len(reached) < 2 {
 		return false
 	}
 	if _, err := dec.Token(); err != nil {
@@ -140,6 +129,24 @@ func isMatrixJSON(head []byte) bool {
 	}
 	next, _ := dec.Token()
 	return reached[from] || reached[next]
+}
+
+// reachedFrom reads the names of an object, as far as the head has it, and reports whether
+// all of its values are numbers or null.
+func reachedFrom(dec *json.Decoder) (names map[json.Token]bool, numbers bool) {
+	names = map[json.Token]bool{}
+	for dec.More() {
+		name, err := dec.Token()
+		if err != nil {
+			break // the head ends here
+		}
+		value, err := dec.Token()
+		if _, number := value.(json.Number); err == nil && !number && value != nil {
+			return nil, false
+		}
+		names[name] = true
+	}
+	return names, true
 }
 
 func (m *matrixJSON) wants(path []string) func(json.RawMessage, *rows) error {
