@@ -41,6 +41,7 @@ func Probes() spec.Table[Probe] {
 		{Name: "exec", Summary: "how long a command takes, for everything else", Bind: bindExec},
 		{Name: "dns", Summary: "a query to a DNS server and its answer, over UDP or TCP", Bind: bindDNS},
 		{Name: "daemon", Summary: "what the time daemons of this host claim of its clock", Bind: bindDaemon},
+		{Name: "sim", Summary: "made-up round trips whose truth is known and in the header, by a seed", Bind: bindSim},
 		{Name: "pause", Summary: "how long this process, each CPU, another process, a JVM or a VM was not run", Bind: bindPause},
 		{Name: "timer", Summary: "how late each way to wait wakes on this host", Bind: bindTimer},
 		{Name: "clock", Summary: "this host's four clocks read together: steps, slew, suspend", Bind: bindClock},

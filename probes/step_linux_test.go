@@ -41,6 +41,7 @@ type target func(t *testing.T) string
 func stepTargets() map[string]target {
 	return map[string]target{
 		"ptp": nil, "phc": nil,
+		"sim":   nil, // has no clock
 		"ntp":   faultily(8*answerAfter, func(c *serve.Config) { c.NTP = "127.0.0.1:0" }, func(s *serve.Server) string { return s.NTPAddr().String() }),
 		"udp":   faultily(answerAfter, func(c *serve.Config) { c.UDP = "127.0.0.1:0" }, func(s *serve.Server) string { return s.UDPAddr().String() }),
 		"stamp": faultily(answerAfter, func(c *serve.Config) { c.STAMP.Addr = "127.0.0.1:0" }, func(s *serve.Server) string { return s.STAMPAddr().String() }),

@@ -21,6 +21,7 @@ var layers = map[string]int{
 	"analysis/report":        1,
 	"datasets/spec/spectest": 1,
 	"datasets/wire":          1,
+	"datasets/gen":           1,
 	"datasets":               2,
 	"datasets/corpus":        3,
 	"probes/echo":            2,
