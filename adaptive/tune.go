@@ -65,6 +65,11 @@ func (t *Tuner) Finish() []Candidate {
 	return t.candidates
 }
 
+// Columns lists what a replay looks at of an attempt.
+func Columns() []string {
+	return []string{"seq", "attempt", "due", "sent", "elapsed", "outcome", "deadline"}
+}
+
 // Tune reads a trace of round trips to its end and picks an estimator by the goal.
 // Specs is as for [NewTuner].
 func Tune(rows datasets.Stream, specs []string, goal Goal) (*Tuning, error) {
@@ -73,6 +78,7 @@ func Tune(rows datasets.Stream, specs []string, goal Goal) (*Tuning, error) {
 	if err != nil {
 		return nil, err
 	}
+	datasets.Only(rows, Columns()...)
 	var s datasets.Sample
 	for rows.Next(&s) {
 		t.Add(&s)

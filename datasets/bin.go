@@ -75,5 +75,15 @@ func (b *Bin) check() error {
 	return nil
 }
 
+func (b *Bin) fields() []any {
+	return []any{
+		whole[Instant]{&b.At},
+		perhaps[time.Duration]{&b.Length},
+		whole[time.Duration]{&b.Low},
+		perhaps[time.Duration]{&b.High},
+		whole[int64]{&b.Count},
+	}
+}
+
 func (b *Bin) extra() *string { return &b.Extra }
 func (b *Bin) reset()         { *b = Bin{} }

@@ -1,7 +1,6 @@
 package datasets
 
 import (
-	"slices"
 	"strconv"
 	"strings"
 )
@@ -13,22 +12,22 @@ const (
 	numberCell cellForm = iota
 	textCell
 	stampCell // nanoseconds and the letter of their source
-	realCell  // a number that may have any digits
-	rawCell   // of a column that this version does not know: as it stands there
 )
 
-// formOf returns the form of one of a kind's columns.
-func formOf(kind Kind, column string) cellForm {
-	switch {
-	case slices.Contains([]string{"t1", "t2", "t3", "t4", "realtime", "wall"}, column):
-		return stampCell
-	case slices.Contains([]string{"outcome", "reference", "why", "cause", "source", "facts", "from", "to"}, column),
-		column == "status" && (kind == SeriesKind || kind == Claims):
-		return textCell
-	case kind == SeriesKind && (column == "value" || column == "frequency"):
-		return realCell
+// forms returns those of a row's columns.
+func forms(row Row) []cellForm {
+	var all []cellForm
+	for _, f := range row.fields() {
+		switch f.(type) {
+		case wordField:
+			all = append(all, textCell)
+		case stamped:
+			all = append(all, stampCell)
+		default:
+			all = append(all, numberCell)
+		}
 	}
-	return numberCell
+	return all
 }
 
 // cellText returns the text that a cell of the native form is of, and false if it is absent.
@@ -47,10 +46,10 @@ func cellText(cell []byte) (string, bool) {
 
 // extraOf returns the cells of the columns that only this trace has.
 func extraOf(row Row, columns []string) []string {
-	if len(columns) == 0 {
-		return nil
+	var cells []string
+	if text := *row.extra(); text != "" || len(columns) == 1 {
+		cells = strings.Split(text, "\t")
 	}
-	cells := strings.Split(*row.extra(), "\t")
 	for len(cells) < len(columns) {
 		cells = append(cells, "-")
 	}

@@ -175,5 +175,26 @@ func (c *Claim) check() error {
 	return nil
 }
 
+func (c *Claim) fields() []any {
+	return []any{
+		whole[Instant]{&c.At},
+		stamped{&c.Wall, Local},
+		textOf[string]{&c.Source},
+		textOf[ClaimStatus]{&c.Status},
+		perhaps[time.Duration]{&c.Offset},
+		perhaps[time.Duration]{&c.Bound},
+		perhaps[time.Duration]{&c.RootDelay},
+		perhaps[time.Duration]{&c.RootDispersion},
+		perhaps[PPB]{&c.Frequency},
+		perhaps[PPB]{&c.Skew},
+		perhaps[int]{&c.Stratum},
+		perhaps[int]{&c.Leap},
+		textOf[string]{&c.Reference},
+		perhaps[time.Duration]{&c.Age},
+		textOf[string]{&c.Facts},
+		textOf[string]{&c.Why},
+	}
+}
+
 func (c *Claim) extra() *string { return &c.Extra }
 func (c *Claim) reset()         { *c = Claim{} }

@@ -57,5 +57,16 @@ func (c *ClockReading) append(dst []byte, column int) []byte {
 	}
 }
 
+func (c *ClockReading) fields() []any {
+	return []any{
+		whole[Instant]{&c.At},
+		stamped{&c.Realtime, Local},
+		whole[time.Duration]{&c.Monotonic},
+		whole[time.Duration]{&c.Raw},
+		whole[time.Duration]{&c.Boottime},
+		whole[time.Duration]{&c.Width},
+	}
+}
+
 func (c *ClockReading) extra() *string { return &c.Extra }
 func (c *ClockReading) reset()         { *c = ClockReading{} }

@@ -53,5 +53,11 @@ func (e *Entry) check() error {
 	return nil
 }
 
+func (e *Entry) fields() []any {
+	return []any{
+		textOf[string]{&e.From}, textOf[string]{&e.To}, perhaps[time.Duration]{&e.Elapsed},
+	}
+}
+
 func (e *Entry) extra() *string { return &e.Extra }
 func (e *Entry) reset()         { *e = Entry{} }

@@ -154,4 +154,12 @@ func (e *Exchange) check() error {
 	return e.Sample.check()
 }
 
+func (e *Exchange) fields() []any {
+	return append(e.Sample.fields(),
+		stamped{&e.T1, Local}, stamped{&e.T2, Remote}, stamped{&e.T3, Remote}, stamped{&e.T4, Local},
+		perhaps[int]{&e.Stratum}, perhaps[int]{&e.Leap}, perhaps[time.Duration]{&e.RootDelay}, perhaps[time.Duration]{&e.RootDispersion},
+		perhaps[int]{&e.Precision}, textOf[string]{&e.Reference}, textOf[string]{&e.Why},
+		perhaps[time.Duration]{&e.CorrectionOut}, perhaps[time.Duration]{&e.CorrectionBack}, perhaps[time.Duration]{&e.UTCOffset})
+}
+
 func (e *Exchange) reset() { *e = Exchange{} }

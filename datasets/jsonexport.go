@@ -20,8 +20,9 @@ func (jsonExport) Begin(w io.Writer, h *Header) (Encoder, error) {
 		return nil, fmt.Errorf("jsonl: kind %q has no rows", h.Kind())
 	}
 	j := &jsonEncoder{w: bufio.NewWriterSize(w, maxLine), extra: h.Extra}
-	for _, name := range row.columns() {
-		j.columns = append(j.columns, jsonColumn{formOf(h.Kind(), name), jsonText(name) + ":", jsonText(name+"_source") + ":"})
+	form := forms(row)
+	for i, name := range row.columns() {
+		j.columns = append(j.columns, jsonColumn{form[i], jsonText(name) + ":", jsonText(name+"_source") + ":"})
 	}
 	for _, name := range h.Extra {
 		j.names = append(j.names, jsonText(name)+":")

@@ -26,6 +26,8 @@ type Row interface {
 	check() error
 	// append writes the column-th value behind dst.
 	append(dst []byte, column int) []byte
+	// fields are the values of columns by their types: see field.go.
+	fields() []any
 	// extra is where cells of unknown columns go.
 	extra() *string
 	// reset makes the row empty again.

@@ -43,6 +43,13 @@ func rows() []datasets.Row {
 		&datasets.ClockReading{At: 1, Realtime: datasets.NewStamp(2, datasets.Local, datasets.User), Monotonic: 3, Raw: 4, Boottime: 5, Width: 6},
 		&datasets.ClockReading{},
 		aClaim(), &datasets.Claim{Source: "kernel", Status: datasets.Unsynchronised},
+		&datasets.Point{
+			At: -7, Outcome: datasets.TimedOut, Offset: datasets.Some(time.Duration(-1)), Value: datasets.Some(-1.5e-300), Frequency: datasets.Some(1e22),
+			Delay: datasets.Some(time.Millisecond), Error: datasets.Some(time.Duration(0)), Status: "s2 \xff",
+		},
+		&datasets.Point{},
+		&datasets.Bin{At: 1, Length: datasets.Some(time.Second), Low: 2, High: datasets.Some(time.Duration(3)), Count: 1<<63 - 1}, &datasets.Bin{},
+		&datasets.Entry{From: "-", To: `"a`, Elapsed: datasets.Some(time.Millisecond)}, &datasets.Entry{From: "a", To: "b"},
 	}
 }
 

@@ -1,70 +1,71 @@
 package datasets
 
 import (
-	"encoding/json"
+	"bytes"
 	"fmt"
 	"io"
-	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/parquet-go/parquet-go"
 )
 
-// The keys of a Parquet file's metadata that hold the header of a trace: its fields in their
-// order, those that its end told, and the columns of its own. The fields stand there a
-// second time, each for itself, for whoever looks with another tool.
+// The keys of a Parquet file's metadata that hold what the native form has before its rows,
+// and what it has behind them. The fields stand there a second time, each for itself, for
+// whoever looks with another tool.
 const (
-	parquetHeader  = "tickmark-header"
-	parquetTrailer = "tickmark-trailer"
-	parquetExtra   = "tickmark-columns"
+	parquetHead = "tickmark-header"
+	parquetTail = "tickmark-trailer"
 )
 
-// rowsInGroup is how many rows are kept until they are written: of a round trip some 100
-// bytes each.
-const rowsInGroup = 1 << 19
+// rowsInGroup is how many rows are kept, encoded, until they are written: of a round trip
+// some 5 to 15 bytes each, so a writer needs about 10 MB. rowsInBatch of them are kept as
+// they came.
+const (
+	rowsInGroup = 1 << 19
+	rowsInBatch = 1 << 10
+)
 
 // ParquetWriter records a trace as Parquet. Unlike native text, nothing of it can be read
 // before Close.
 type ParquetWriter struct {
 	out     *parquet.GenericWriter[any]
 	kind    Kind
-	columns []parquetColumn
+	columns []columnWriter
 	extra   []string
-	row     parquet.Row
-	cell    []byte
-	rows    int64
+	bound   Row
+	batch   int   // rows of the batch
+	rows    int64 //
 }
 
 // NewParquetWriter begins a trace with this header, whose kind must have rows.
 func NewParquetWriter(w io.Writer, h *Header) (*ParquetWriter, error) {
-	columns, err := parquetColumns(h)
+	var head bytes.Buffer
+	if _, err := NewWriter(&head, h); err != nil {
+		return nil, err
+	}
+	row, _ := NewRow(h.Kind()) // NewWriter has one
+	columns, err := parquetColumns(row, h.Extra)
 	if err != nil {
 		return nil, err
 	}
-	p := &ParquetWriter{kind: h.Kind(), columns: columns, extra: h.Extra, row: make(parquet.Row, len(columns))}
-	options := []parquet.WriterOption{
-		parquetSchema(columns), parquet.MaxRowsPerRowGroup(rowsInGroup), parquet.DataPageStatistics(true), parquet.CreatedBy("tickmark", "1", ""),
-		parquet.KeyValueMetadata(parquetHeader, fieldsText(h.Fields())), parquet.KeyValueMetadata(parquetExtra, jsonOf(h.Extra)),
+	p := &ParquetWriter{kind: h.Kind(), extra: h.Extra}
+	p.out = parquet.NewGenericWriter[any](w, parquetSchema(columns), parquet.MaxRowsPerRowGroup(rowsInGroup),
+		parquet.DataPageStatistics(true), parquet.CreatedBy("tickmark", "1", ""))
+	p.note(h.Fields(), parquetHead, head.String())
+	for i, out := range p.out.ColumnWriters() {
+		p.columns = append(p.columns, columnWriter{parquetColumn: columns[i], out: out, index: i, may: columns[i].optional()})
 	}
-	for _, f := range h.Fields() {
-		options = append(options, parquet.KeyValueMetadata(f.Key, f.Value))
-	}
-	p.out = parquet.NewGenericWriter[any](w, options...)
 	return p, nil
 }
 
-func jsonOf(v any) string {
-	b, _ := json.Marshal(v) // text can be written
-	return string(b)
-}
-
-func fieldsText(fields []Field) string {
-	pairs := [][2]string{}
+// note puts fields into the metadata, and text under a key that is none of theirs.
+func (p *ParquetWriter) note(fields []Field, key, text string) {
 	for _, f := range fields {
-		pairs = append(pairs, [2]string{f.Key, f.Value})
+		if f.Key != parquetHead && f.Key != parquetTail {
+			p.out.SetKeyValueMetadata(f.Key, strings.ToValidUTF8(f.Value, "\uFFFD"))
+		}
 	}
-	return jsonOf(pairs)
+	p.out.SetKeyValueMetadata(key, text)
 }
 
 // Write adds one row.
@@ -72,64 +73,46 @@ func (p *ParquetWriter) Write(row Row) error {
 	if row.Kind() != p.kind {
 		return fmt.Errorf("parquet: a row of kind %q in a trace of kind %q", row.Kind(), p.kind)
 	}
-	var extra []string
-	if len(p.extra) > 0 {
-		extra = extraOf(row, p.extra)
+	if row != p.bound {
+		p.bind(row)
 	}
-	known := len(row.columns())
+	if len(p.extra) > 0 {
+		own := p.columns[len(p.columns)-len(p.extra):]
+		for i, cell := range extraOf(row, p.extra) {
+			*own[i].field.(rawField).at = cell
+		}
+	}
 	for i := range p.columns {
-		c := &p.columns[i]
-		if c.of < known {
-			p.cell = row.append(p.cell[:0], c.of)
-		} else {
-			p.cell = append(p.cell[:0], extra[c.of-known]...)
-		}
-		v, err := c.value(p.cell)
-		if err != nil {
-			return err
-		}
-		level := 0
-		if c.optional && !v.IsNull() {
-			level = 1
-		}
-		p.row[i] = v.Level(0, level, i)
+		p.columns[i].add()
 	}
 	p.rows++
-	_, err := p.out.WriteRows([]parquet.Row{p.row})
-	return err
+	if p.batch++; p.batch < rowsInBatch {
+		return nil
+	}
+	return p.writeBatch()
 }
 
-// value is a cell of the native form as a value of the column.
-func (c *parquetColumn) value(cell []byte) (parquet.Value, error) {
-	if isAbsent(cell) {
-		return parquet.NullValue(), nil
+func (p *ParquetWriter) bind(row Row) {
+	fields := row.fields()
+	for i := range p.columns {
+		p.columns[i].bind(fields)
 	}
-	switch {
-	case c.form == rawCell:
-		return parquet.ByteArrayValue(slices.Clone(cell)), nil
-	case c.source:
-		return parquet.ByteArrayValue([]byte(sourceNameOf(cell[len(cell)-1]))), nil
-	case c.form == textCell:
-		text, _ := cellText(cell)
-		return parquet.ByteArrayValue([]byte(text)), nil
-	case c.form == realCell:
-		v, err := strconv.ParseFloat(string(cell), 64)
-		return parquet.DoubleValue(v), err
-	case c.form == stampCell:
-		cell = cell[:len(cell)-1]
-	}
-	var n int64
-	err := parseInt(&n, cell)
-	return parquet.Int64Value(n), err
+	p.bound = row
 }
 
-func sourceNameOf(letter byte) string {
-	for _, name := range sourceNames() {
-		if name[0] == letter {
-			return name
+func (p *ParquetWriter) writeBatch() error {
+	p.batch = 0
+	for i := range p.columns {
+		c := &p.columns[i]
+		if _, err := c.out.WriteRowValues(c.values); err != nil {
+			return err
 		}
+		c.values = c.values[:0]
 	}
-	return strings.ToLower(string(letter))
+	if p.rows%rowsInGroup == 0 {
+		return p.out.Flush()
+	}
+	return nil
 }
 
 // Rows returns how many rows were written.
@@ -140,11 +123,83 @@ func (p *ParquetWriter) Flush() error { return nil }
 
 // Close ends the file, with what only the end of the recording can tell.
 func (p *ParquetWriter) Close(trailer ...Field) error {
-	p.out.SetKeyValueMetadata(parquetTrailer, fieldsText(trailer))
-	for _, f := range trailer {
-		p.out.SetKeyValueMetadata(f.Key, f.Value)
+	if err := p.writeBatch(); err != nil {
+		return err
 	}
+	var tail strings.Builder
+	for _, f := range trailer {
+		tail.WriteString("# " + fieldLine(f) + "\n")
+	}
+	p.note(trailer, parquetTail, tail.String())
 	return p.out.Close()
+}
+
+// columnWriter gathers the values of one column.
+type columnWriter struct {
+	parquetColumn
+	out    *parquet.ColumnWriter
+	index  int
+	may    bool // be absent
+	whole  wholeField
+	real   realField
+	word   wordField
+	values []parquet.Value
+	text   string        // the latest
+	value  parquet.Value // of it
+}
+
+func (c *columnWriter) bind(fields []any) {
+	switch f := c.in(fields).(type) {
+	case wholeField:
+		c.whole = f
+	case realField:
+		c.real = f
+	case wordField:
+		c.word = f
+	}
+}
+
+// add takes the value of the row that the column is bound to.
+func (c *columnWriter) add() {
+	switch {
+	case c.whole != nil:
+		n, ok := c.whole.get()
+		c.put(parquet.Int64Value(n), ok)
+	case c.word != nil:
+		c.putText()
+	default:
+		x, ok := c.real.at.Value()
+		c.put(parquet.DoubleValue(x), ok)
+	}
+}
+
+// put adds a value. Only one that might be absent has to say that it is there.
+func (c *columnWriter) put(v parquet.Value, ok bool) {
+	switch {
+	case !ok:
+		v = parquet.NullValue()
+	case c.may:
+		v = v.Level(0, 1, c.index)
+	}
+	c.values = append(c.values, v)
+}
+
+// putText adds the latest text again, if it is the same, which most are.
+func (c *columnWriter) putText() {
+	text := c.word.get()
+	_, raw := c.word.(rawField)
+	if text == "" && !raw || text == "-" && raw {
+		c.put(parquet.Value{}, false)
+		return
+	}
+	if text != c.text || c.value.IsNull() {
+		c.text = text
+		if !raw {
+			text = quoted(text)
+		}
+		c.value = parquet.ByteArrayValue([]byte(text))
+	}
+	c.put(c.value, true)
 }
 
 // parquetExport is the form of a file.

@@ -41,5 +41,11 @@ func (p *Pause) append(dst []byte, column int) []byte {
 	}
 }
 
+func (p *Pause) fields() []any {
+	return []any{
+		whole[Instant]{&p.At}, whole[time.Duration]{&p.Length}, textOf[string]{&p.Cause},
+	}
+}
+
 func (p *Pause) extra() *string { return &p.Extra }
 func (p *Pause) reset()         { *p = Pause{} }

@@ -92,6 +92,19 @@ func (p *Point) check() error {
 	return nil
 }
 
+func (p *Point) fields() []any {
+	return []any{
+		whole[Instant]{&p.At},
+		outcomeField{&p.Outcome},
+		perhaps[time.Duration]{&p.Offset},
+		realField{&p.Value},
+		realField{&p.Frequency},
+		perhaps[time.Duration]{&p.Delay},
+		perhaps[time.Duration]{&p.Error},
+		textOf[string]{&p.Status},
+	}
+}
+
 func (p *Point) extra() *string { return &p.Extra }
 func (p *Point) reset()         { *p = Point{} }
 

@@ -110,5 +110,23 @@ func (s *Sample) append(dst []byte, column int) []byte { //nolint:cyclop // one 
 	}
 }
 
+func (s *Sample) fields() []any {
+	return []any{
+		whole[int64]{&s.Seq},
+		whole[int64]{&s.Call},
+		whole[int]{&s.Attempt},
+		whole[Instant]{&s.Due},
+		whole[Instant]{&s.Sent},
+		elapsed{s},
+		outcomeField{&s.Outcome},
+		perhaps[int]{&s.Status},
+		whole[int]{&s.Copies},
+		perhaps[time.Duration]{&s.Deadline},
+		whole[time.Duration]{&s.Stall},
+		whole[int]{&s.Inflight},
+		whole[int]{&s.Size},
+	}
+}
+
 func (s *Sample) extra() *string { return &s.Extra }
 func (s *Sample) reset()         { *s = Sample{} }

@@ -66,7 +66,7 @@ func (w *slicing) part(stream datasets.Stream) (*part, error) {
 	case w.cause != "" && h.Kind() != datasets.Pauses:
 		return nil, usagef("slice: --cause is of pauses, and the trace has rows of kind %q", h.Kind())
 	}
-	if p, ok := stream.(*datasets.Parquet); ok {
+	if p, ok := stream.(datasets.Selective); ok {
 		p.Between(from, to)
 	}
 	return &part{note: "slice", what: w.String(), keep: func(row datasets.Row) (bool, error) {

@@ -122,6 +122,7 @@ func tuneTrace(rows datasets.Stream, specs []string, goal adaptive.Goal, freezes
 		return nil, err
 	}
 	usual := adaptive.NewWhatIf(shortTimeout, longTimeout, listen)
+	datasets.Only(rows, adaptive.Columns()...)
 	var sample datasets.Sample
 	for rows.Next(&sample) {
 		tuner.Add(&sample)
