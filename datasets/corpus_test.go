@@ -33,10 +33,10 @@ func readBy() map[string][]string {
 		"latency-csv":     nil, // any CSV: its columns have to be named
 		"leap-seconds":    nil, // a table of leap seconds is no measurement
 		"linuxptp-daemon": {"linuxptp"},
-		"mbgsvcd":         nil, // no reader yet
+		"mbgsvcd":         {"mbgsvcd"},
 		"mtr":             {"mtr"},
 		"nighthawk":       {"nighthawk", "fortio"},
-		"ntp-timestamps":  nil, // no reader yet
+		"ntp-timestamps":  {"fourstamps"}, // one file a stamp is no table of them
 		"ntpd-stats":      {"ntpd-loopstats", "ntpd-peerstats", "ntpd-rawstats"},
 		"ntppool-csv":     {"ntppool"},
 		"ntpq":            {"ntpq"},
@@ -54,7 +54,7 @@ func readBy() map[string][]string {
 		"sptp":            {"linuxptp"},
 		"time-sync-csv":   nil, // no reader yet
 		"timedatectl":     {"timesyncd"},
-		"traceroute":      nil, // no reader yet
+		"traceroute":      {"traceroute"},
 		"ts2phc":          {"linuxptp"},
 		"vegeta":          {"vegeta"},
 		"vse-dat":         nil, // no reader yet
