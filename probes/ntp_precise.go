@@ -138,13 +138,16 @@ func (n *ntpPrecise) compose(ctx context.Context, q ntpQuery) ([]byte, error) {
 	return n.out, nil
 }
 
-// send reads the clocks as late as can be. An ICMP error that an earlier packet
-// brought comes out of the next call, and is no answer to this one.
+// send reads the clocks as late as can be: right in front of the system call. An ICMP
+// error that an earlier packet brought comes out of the next call, and is no answer to
+// this one.
 func (n *ntpPrecise) send(packet []byte) (uint32, error) {
-	n.answer.sent = thisMoment()
+	if n.conn.Before == nil {
+		n.conn.Before = func() { n.answer.sent = thisMoment() }
+	}
+	n.answer.sent = thisMoment() // if it does not come so far
 	number, err := n.conn.Send(packet)
 	if errors.Is(err, syscall.ECONNREFUSED) {
-		n.answer.sent = thisMoment()
 		number, err = n.conn.Send(packet)
 	}
 	return number, err

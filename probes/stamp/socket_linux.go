@@ -169,6 +169,9 @@ func (c *Conn) transmitLocked(out []Message) (int, error) {
 	}
 	defer c.life.RUnlock()
 	for {
+		if c.Before != nil {
+			c.Before()
+		}
 		n, errno := c.out.transmit(c.fd, out, c.v6)
 		switch errno {
 		case 0:

@@ -45,6 +45,9 @@ func (c *Conn) transmit(out []Message) (n int, err error) {
 
 // WriteTo sends b to an address; the socket must not be connected, or the address be zero.
 func (c *Conn) WriteTo(b []byte, to netip.AddrPort) (int, error) {
+	if c.Before != nil {
+		c.Before()
+	}
 	if !to.IsValid() {
 		return c.udp.Write(b)
 	}

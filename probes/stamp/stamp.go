@@ -35,6 +35,10 @@ type Conn struct {
 	sent       uint32          // packets numbered so far
 	asked      uint32          // of these, with a departure that was asked for or given up
 	departures *departures
+
+	// Before is called right in front of every system call that sends, if it is set: the
+	// latest that a sender can read its clocks. It must be set before the first sending.
+	Before func()
 }
 
 // Message is one datagram, to be received or sent with others in one system call.
