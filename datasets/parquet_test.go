@@ -417,3 +417,97 @@ func BenchmarkParquetWrite(b *testing.B) {
 	}
 	b.ReportMetric(float64(b.N)*n/b.Elapsed().Seconds(), "rows/s")
 }
+
+// counting tells whether a file was read since it was looked at.
+type counting struct {
+	*bytes.Reader
+	reads *int
+}
+
+func (c counting) ReadAt(p []byte, at int64) (int, error) {
+	*c.reads++
+	return c.Reader.ReadAt(p, at)
+}
+
+// Traces that follow one another are read one after another, and of each only what is
+// asked for.
+func TestMergeOfParquet(t *testing.T) {
+	const n = 3000
+	var streams []datasets.Stream
+	reads := make([]int, 3)
+	for i, second := range []int64{6, 0, 3} {
+		h := newHeader(datasets.RTT)
+		h.SetEpoch(time.Unix(1000+second, 0))
+		var b bytes.Buffer
+		w, err := datasets.NewParquetWriter(&b, h)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for j := range n {
+			at := datasets.Instant(j) * datasets.Instant(time.Millisecond)
+			if err := w.Write(&datasets.Sample{Attempt: 1, Due: at, Sent: at, Copies: 1}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		trailer := datasets.Field{Key: "note", Value: "late"}
+		if i == 2 {
+			trailer = datasets.Field{Key: datasets.KeyUnfit, Value: "too slow"}
+		}
+		if err := w.Close(trailer); err != nil {
+			t.Fatal(err)
+		}
+		p, err := datasets.OpenParquet("x", counting{bytes.NewReader(b.Bytes()), &reads[i]}, int64(b.Len()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		streams = append(streams, p)
+	}
+	m, err := datasets.NewMerge([]string{"c", "a", "b"}, streams)
+	if err != nil {
+		t.Fatal(err)
+	}
+	clear(reads)
+	datasets.Only(m, "seq")
+	m.Between(datasets.Instant(3*time.Second), datasets.Instant(time.Hour))
+	var s datasets.Sample
+	for i := range 2 * n {
+		if !m.Next(&s) || s.Due != datasets.Instant(3*time.Second)+datasets.Instant(i)*datasets.Instant(time.Millisecond) || s.Copies != 0 {
+			t.Fatalf("row %d: %+v, %v", i, s, m.Err())
+		}
+		if idle := reads[0] == 0; idle != (i < n) {
+			t.Fatalf("row %d: the last file was read %d times", i, reads[0])
+		}
+	}
+	if m.Next(&s) || m.Err() != nil || reads[1] != 0 {
+		t.Error(s, m.Err(), reads)
+	}
+	if unfit := m.Header().Text(datasets.KeyUnfit); unfit != "b: too slow" {
+		t.Errorf("unfit %q", unfit)
+	}
+}
+
+func BenchmarkMergeOfParquet(b *testing.B) {
+	const n, files = 1 << 17, 3
+	file := manyCalls(b, n)
+	rows := 0
+	b.ReportAllocs()
+	for b.Loop() {
+		var streams []datasets.Stream
+		for range files {
+			p, err := datasets.OpenParquet("x", bytes.NewReader(file), int64(len(file)))
+			if err != nil {
+				b.Fatal(err)
+			}
+			streams = append(streams, p)
+		}
+		m, err := datasets.NewMerge([]string{"a", "b", "c"}, streams)
+		if err != nil {
+			b.Fatal(err)
+		}
+		var s datasets.Sample
+		for m.Next(&s) {
+			rows++
+		}
+	}
+	b.ReportMetric(float64(rows)/b.Elapsed().Seconds(), "rows/s")
+}

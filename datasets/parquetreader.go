@@ -197,22 +197,49 @@ func (p *Parquet) more() bool {
 // outside reports whether the statistics of a group say that all of it lies outside the
 // wanted time.
 func (p *Parquet) outside(g parquet.RowGroup) bool {
+	if p.from == math.MinInt64 && p.to == math.MaxInt64 {
+		return false
+	}
+	least, most, ok := p.span(g)
+	return ok && (most < p.from || least >= p.to)
+}
+
+// span returns the earliest and the latest time of the rows of a group, by its statistics.
+func (p *Parquet) span(g parquet.RowGroup) (least, most Instant, ok bool) {
 	leaf, ok := p.leaf("due")
 	if !ok {
 		leaf, ok = p.leaf("at")
 	}
-	if !ok || p.from == math.MinInt64 && p.to == math.MaxInt64 {
-		return false
+	if !ok {
+		return 0, 0, false
 	}
 	index, err := g.ColumnChunks()[leaf.ColumnIndex].ColumnIndex()
 	if err != nil || index.NumPages() == 0 {
-		return false
+		return 0, 0, false
 	}
-	least, most := int64(math.MaxInt64), int64(math.MinInt64)
+	least, most = math.MaxInt64, math.MinInt64
 	for page := range index.NumPages() {
-		least, most = min(least, index.MinValue(page).Int64()), max(most, index.MaxValue(page).Int64())
+		least, most = min(least, Instant(index.MinValue(page).Int64())), max(most, Instant(index.MaxValue(page).Int64()))
 	}
-	return Instant(most) < p.from || Instant(least) >= p.to
+	return least, most, true
+}
+
+// begins returns the earliest time of all rows, if the statistics tell it.
+func (p *Parquet) begins() (least Instant, ok bool) {
+	defer func() {
+		if recover() != nil { // reading the rows says what is wrong with the file
+			ok = false
+		}
+	}()
+	least = math.MaxInt64
+	for _, g := range p.file.RowGroups() {
+		from, _, told := p.span(g)
+		if !told {
+			return 0, false
+		}
+		least = min(least, from)
+	}
+	return least, true
 }
 
 // Err returns what ended the reading early, or nil. A file in which no row is a

@@ -24,9 +24,22 @@ func (i *input) flags(cmd *cobra.Command) {
 	complete(cmd, "format", datasets.Formats().Names())
 }
 
-// open reads TRACE, "-" being standard input and FILE#NAME one series of a file of another
-// tool, until ctx is done. The closer must be called.
+// open reads TRACE, "-" being standard input, FILE#NAME one series of a file of another
+// tool, and a pattern all files that it matches as one trace, until ctx is done. The closer
+// must be called.
 func (i *input) open(ctx context.Context, s *streams, path string) (datasets.Stream, func(), error) {
+	file, series, chosen := cutSeries(path)
+	files, err := matching(file)
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(files) == 1 {
+		return i.openFile(ctx, s, files[0], series, chosen)
+	}
+	return i.openAll(ctx, s, files, series, chosen)
+}
+
+func (i *input) openFile(ctx context.Context, s *streams, file, series string, chosen bool) (datasets.Stream, func(), error) {
 	var given datasets.Format
 	if i.format != "" {
 		f, _, err := datasets.Formats().Parse("format", i.format)
@@ -35,7 +48,6 @@ func (i *input) open(ctx context.Context, s *streams, path string) (datasets.Str
 		}
 		given = f
 	}
-	file, series, chosen := cutSeries(path)
 	r, closeFile, err := openFile(ctx, s, file)
 	if err != nil {
 		return nil, nil, err
