@@ -32,6 +32,7 @@ need:
 	  'lib/python3/dist-packages/ntp:python3-ntp!' 'lib/python3/dist-packages/scapy:python3-scapy!' 'lib/*/faketime/libfaketime.so.1:libfaketime!' bin/python3:python3 \
 	  'nginx:nginx!' 'redis-check-rdb:redis-tools!' 'redis-server:redis-server!' 'dnsmasq:dnsmasq-base!' 'lib/postgresql/*/bin/postgres:postgresql-N!' \
 	  ip:iproute2 ethtool:ethtool setpriv:util-linux dbus-daemon:dbus-daemon!
+	@mkdir -p bin; go build -C datasets/testdata/outside -o $(CURDIR)/bin/outside . 2>bin/outside.log || echo "skipped: Parquet as DuckDB and arrow-go read it: bin/outside could not be built: $$(tail -n 1 bin/outside.log)"
 
 lab: build ## the probes on NICs with clocks of their own, emulated: 2 minutes; skips where packages cannot be had
 	@mkdir -p bin/lab; CGO_ENABLED=0 go build -o bin/lab/tickmark ./cmd/tickmark && CGO_ENABLED=0 go test -c -o bin/lab/nic.test ./probes/nic && CGO_ENABLED=0 go test -c -o bin/lab/probes.test ./probes && \
@@ -56,9 +57,10 @@ corpus: ## what the readers make of a folder of real files (TICKMARK_CORPUS): ki
 bench: ## every benchmark, in the form benchstat reads (COUNT=10 for intervals)
 	go test -run '^$$' -bench '$(BENCH)' -benchmem -count $(COUNT) -timeout 60m ./...
 
-bench-peers: need ## our probes beside ntpdig, chronyd -Q, ntpcheck, beevik/ntp; irtt, fping, sockperf; 13 minutes
+bench-peers: need ## our probes beside ntpdig, chronyd -Q, ntpcheck, beevik/ntp; irtt, fping, sockperf; Parquet beside DuckDB and arrow-go; 13 minutes
 	@.ci/need 'irtt:irtt!' 'fping:fping!' 'sockperf:sockperf!'
 	TICKMARK_BENCH_PEERS=30s TICKMARK_BENCH_PAIRS=10000000 go test -count 1 -timeout 40m -v -run 'TestLabBeside|TestLabStampsArePaired' ./probes
+	TICKMARK_BENCH_PEERS=1 go test -count 1 -v -run 'Beside' ./datasets
 
 rename: ## make rename NAME=example.org/x: another module path, everywhere
 	@test -n "$(NAME)" || { echo "rename: want NAME=example.org/x"; exit 2; }
