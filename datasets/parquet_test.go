@@ -6,11 +6,13 @@ import (
 	"io"
 	"math"
 	"math/rand/v2"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/parquet-go/parquet-go"
 
 	"github.com/tickmark/tickmark/datasets"
 )
@@ -323,44 +325,153 @@ func TestParquetInts(t *testing.T) {
 
 func TestParquetOfOthers(t *testing.T) {
 	file := manyCalls(t, 100)
-	open := func(b []byte) error {
-		s, err := datasets.Open("x.parquet", sized{bytes.NewReader(b)}, nil)
-		if err != nil {
-			return err
-		}
-		var row datasets.Sample
-		for s.Next(&row) {
-		}
-		return s.Err()
-	}
 	for n := 4; n < len(file); n += 37 {
-		if err := open(file[:n]); err == nil {
-			t.Errorf("cut off at %d: no error", n)
+		if err := readThrough(file[:n]); err == nil || !strings.Contains(err.Error(), "cut off") {
+			t.Errorf("cut off at %d: %v", n, err)
 		} else {
 			oneLine(t, err)
 		}
 	}
-	if _, err := datasets.Open("x.parquet", bytes.NewReader(file), nil); err != nil {
-		oneLine(t, err) // a bytes.Reader can be read from anywhere
+	if err := readThrough(file); err != nil {
+		t.Error(err)
 	}
 	if _, err := datasets.Open("pipe", struct{ *bytes.Buffer }{bytes.NewBuffer(file)}, nil); err == nil || !strings.Contains(err.Error(), "read from its end") {
 		t.Error(err)
 	}
+	huge := bytes.Clone(file)
+	copy(huge[len(huge)-8:], "\xff\xff\xff\x7f")
+	for _, c := range []struct {
+		name, want string
+		file       []byte
+	}{
+		{"metadata larger than the file", "it says that its metadata is of 2147483647 bytes", huge},
+		{"of another tool", "no tickmark trace", othersFile(t, parquet.Group{"due": parquet.Int(64)}, "")},
+		{"no column of another", `column "sent" is missing`, othersFile(t, parquet.Group{"due": parquet.Int(64), "seq": parquet.Int(64), "call": parquet.Int(64), "attempt": parquet.Int(64)}, rttHead)},
+		{"a column of another type", `column "seq" is of type DOUBLE: want INT64`, othersFile(t, parquet.Group{"seq": parquet.Leaf(parquet.DoubleType)}, rttHead)},
+		{"a column of lists", `column "seq" is missing, or no plain one`, othersFile(t, parquet.Group{"seq": parquet.Repeated(parquet.Int(64))}, rttHead)},
+		{"a header that is none", `want a whole number`, othersFile(t, parquet.Group{"seq": parquet.Int(64)}, "tickmark-trace x\n")},
+	} {
+		if err := readThrough(c.file); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v; want %s", c.name, err, c.want)
+		} else {
+			oneLine(t, err)
+		}
+	}
+}
+
+const rttHead = "tickmark-trace 1\nkind: rtt\nseq\tcall\tattempt\tdue\tsent\telapsed\toutcome\tcopies\tdeadline\n"
+
+// othersFile is one row of zeros by another writer of the same library.
+func othersFile(t *testing.T, columns parquet.Group, head string) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	w := parquet.NewGenericWriter[any](&b, parquet.NewSchema("x", columns))
+	if head != "" {
+		w.SetKeyValueMetadata("tickmark-header", head)
+	}
+	var row parquet.Row
+	for i, f := range columns.Fields() {
+		v := parquet.ZeroValue(f.Type().Kind())
+		level := 0
+		if f.Repeated() {
+			level = 1
+		}
+		row = append(row, v.Level(0, level, i))
+	}
+	if _, err := w.WriteRows([]parquet.Row{row}); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// Words that are all different leave their dictionary, and come back.
+func TestParquetOfManyWords(t *testing.T) {
+	h := newHeader(datasets.Pauses)
+	h.Extra = []string{"own", "other"}
+	var rows []datasets.Row
+	for i := range 60_000 {
+		p := &datasets.Pause{At: datasets.Instant(i), Cause: fmt.Sprintf("%064d", i), Extra: fmt.Sprintf("%032d\t-", i)}
+		if i%1000 == 0 {
+			p.Cause = strings.Repeat("x", 1<<15)
+		}
+		rows = append(rows, p)
+	}
+	native := write(t, h, rows...)
+	if got := asNative(t, asParquet(t, native)); !bytes.Equal(got, native) {
+		t.Errorf("%d bytes for %d", len(got), len(native))
+	}
+}
+
+// A file with one byte changed, whichever, ends in rows or in one line, and needs no more
+// memory than the file does.
+func TestParquetWithAChangedByte(t *testing.T) {
+	file := manyCalls(t, 20)
+	var before, after runtime.MemStats
+	for i := range file {
+		for _, change := range []byte{0x01, 0xff} {
+			b := bytes.Clone(file)
+			b[i] ^= change
+			runtime.ReadMemStats(&before)
+			err := readThrough(b)
+			runtime.ReadMemStats(&after)
+			if grown := after.TotalAlloc - before.TotalAlloc; grown > 4<<20 {
+				t.Errorf("byte %d changed by %x: %d bytes of memory", i, change, grown)
+			}
+			if err != nil {
+				oneLine(t, err)
+			}
+		}
+	}
+}
+
+func readThrough(file []byte) error {
+	s, err := datasets.Open("x.parquet", sized{bytes.NewReader(file)}, nil)
+	if err != nil {
+		return err
+	}
+	row, ok := datasets.NewRow(s.Header().Kind())
+	for ok && s.Next(row) {
+	}
+	return s.Err()
 }
 
 // Whatever stands in a file, it ends in rows or an error.
 func FuzzParquet(f *testing.F) {
 	f.Add(manyCalls(f, 3))
-	f.Fuzz(func(_ *testing.T, b []byte) {
+	for _, r := range rows() {
+		f.Add(asParquet(f, write(f, newHeader(r.Kind()), r, r)))
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
 		if len(b) > 1<<16 {
 			return
 		}
 		s, err := datasets.Open("x.parquet", sized{bytes.NewReader(b)}, nil)
 		if err != nil {
+			oneLine(t, err)
 			return
 		}
-		row, ok := datasets.NewRow(s.Header().Kind())
-		for i := 0; ok && i < 1000 && s.Next(row); i++ {
+		h := s.Header().Clone()
+		row, _ := datasets.NewRow(h.Kind())
+		var native bytes.Buffer
+		w, err := datasets.NewWriter(&native, h)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for n := 0; n < 1000 && s.Next(row); n++ {
+			if err := w.Write(row); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		// What is accepted is a row, as the native form has it.
+		_, again, err := readAll(native.Bytes())
+		if err != nil || int64(len(again)) != w.Rows() {
+			t.Fatalf("%d rows of %d, %v\n%q", len(again), w.Rows(), err, native.Bytes())
 		}
 	})
 }

@@ -23,14 +23,17 @@ func (p *Parquet) Ints(columns []string, take func(values [][]int64, present [][
 		cursors[i].load, indices[i] = wholesOf, leaf.ColumnIndex
 		defer func() { err = errors.Join(err, cursors[i].close()) }()
 	}
-	for _, g := range p.file.RowGroups() {
-		if p.outside(g) {
+	for group, g := range p.file.RowGroups() {
+		if p.outside(group) {
 			continue
 		}
-		chunks := g.ColumnChunks()
 		for i := range cursors {
-			if err := cursors[i].open(chunks[indices[i]].Pages()); err != nil {
-				return err
+			pages, err := p.pagesOf(group, indices[i])
+			if err == nil {
+				err = cursors[i].open(pages)
+			}
+			if err != nil {
+				return fmt.Errorf("%s: parquet: column %q: %w", p.name, columns[i], err)
 			}
 		}
 		if err := groupInts(g.NumRows(), cursors, columns, take); err != nil {

@@ -44,6 +44,8 @@ func Only(s Stream, columns ...string) {
 // Parquet is a trace being read from a Parquet file, a page of each column at a time.
 type Parquet struct {
 	name     string
+	under    io.ReaderAt
+	size     int64
 	file     *parquet.File
 	head     *Reader // of the header, in its native form
 	only     []string
@@ -58,9 +60,12 @@ type Parquet struct {
 
 // OpenParquet reads the end of the file. The name is for errors.
 func OpenParquet(name string, r io.ReaderAt, size int64) (p *Parquet, err error) {
-	p = &Parquet{name: name, from: math.MinInt64, to: math.MaxInt64}
+	p = &Parquet{name: name, under: r, size: size, from: math.MinInt64, to: math.MaxInt64}
 	defer p.recovered(&err)
-	p.file, err = parquet.OpenFile(r, size, parquet.SkipBloomFilters(true))
+	if err := checkEnd(r, size); err != nil {
+		return nil, fmt.Errorf("%s: parquet: %w", name, err)
+	}
+	p.file, err = parquet.OpenFile(r, size, parquet.SkipBloomFilters(true), parquet.SkipPageIndex(true))
 	if err != nil {
 		return nil, fmt.Errorf("%s: parquet: %w", name, plainParquet(err))
 	}
@@ -73,14 +78,22 @@ func OpenParquet(name string, r io.ReaderAt, size int64) (p *Parquet, err error)
 // recovered makes an error of a panic of the library, which trusts what it reads.
 func (p *Parquet) recovered(err *error) {
 	if broken := recover(); broken != nil {
-		text, _, _ := strings.Cut(fmt.Sprint(broken), "\n")
-		*err = fmt.Errorf("%s: parquet: broken file: %s", p.name, text)
+		*err = fmt.Errorf("%s: parquet: broken file: %w", p.name, plainParquet(fmt.Errorf("%v", broken)))
 	}
 }
 
-// plainParquet leaves the library's long words out.
+// plainParquet leaves most of the library's long words out.
 func plainParquet(err error) error {
-	text, _, _ := strings.Cut(err.Error(), "\n")
+	const most = 160
+	text := strings.Map(func(r rune) rune {
+		if notPlain(r) {
+			return ' '
+		}
+		return r
+	}, strings.ToValidUTF8(err.Error(), " "))
+	if len(text) > most {
+		text = strings.ToValidUTF8(text[:most], "") + "…"
+	}
 	return errors.New(text)
 }
 
@@ -176,13 +189,14 @@ func (p *Parquet) more() bool {
 			p.err = p.plan.close()
 			return false
 		}
-		g := groups[p.group]
+		group := p.group
 		p.group++
-		if p.outside(g) {
+		if p.outside(group) {
 			continue
 		}
-		p.left = max(g.NumRows(), 0)
-		if p.err = p.plan.open(g.ColumnChunks()); p.err != nil {
+		p.left = max(groups[group].NumRows(), 0)
+		if err := p.plan.open(p, group); err != nil {
+			p.err = fmt.Errorf("%s: parquet: behind row %d: %w", p.name, p.rows, err)
 			return false
 		}
 	}
@@ -196,16 +210,16 @@ func (p *Parquet) more() bool {
 
 // outside reports whether the statistics of a group say that all of it lies outside the
 // wanted time.
-func (p *Parquet) outside(g parquet.RowGroup) bool {
+func (p *Parquet) outside(group int) bool {
 	if p.from == math.MinInt64 && p.to == math.MaxInt64 {
 		return false
 	}
-	least, most, ok := p.span(g)
+	least, most, ok := p.span(group)
 	return ok && (most < p.from || least >= p.to)
 }
 
 // span returns the earliest and the latest time of the rows of a group, by its statistics.
-func (p *Parquet) span(g parquet.RowGroup) (least, most Instant, ok bool) {
+func (p *Parquet) span(group int) (least, most Instant, ok bool) {
 	leaf, ok := p.leaf("due")
 	if !ok {
 		leaf, ok = p.leaf("at")
@@ -213,15 +227,12 @@ func (p *Parquet) span(g parquet.RowGroup) (least, most Instant, ok bool) {
 	if !ok {
 		return 0, 0, false
 	}
-	index, err := g.ColumnChunks()[leaf.ColumnIndex].ColumnIndex()
-	if err != nil || index.NumPages() == 0 {
+	chunk, ok := p.file.RowGroups()[group].ColumnChunks()[leaf.ColumnIndex].(*parquet.FileColumnChunk)
+	if !ok {
 		return 0, 0, false
 	}
-	least, most = math.MaxInt64, math.MinInt64
-	for page := range index.NumPages() {
-		least, most = min(least, Instant(index.MinValue(page).Int64())), max(most, Instant(index.MaxValue(page).Int64()))
-	}
-	return least, most, true
+	from, to, ok := chunk.Bounds()
+	return Instant(from.Int64()), Instant(to.Int64()), ok
 }
 
 // begins returns the earliest time of all rows, if the statistics tell it.
@@ -232,8 +243,8 @@ func (p *Parquet) begins() (least Instant, ok bool) {
 		}
 	}()
 	least = math.MaxInt64
-	for _, g := range p.file.RowGroups() {
-		from, _, told := p.span(g)
+	for group := range p.file.RowGroups() {
+		from, _, told := p.span(group)
 		if !told {
 			return 0, false
 		}

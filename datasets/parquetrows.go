@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-
-	"github.com/parquet-go/parquet-go"
 )
 
 // parquetRows puts rows together from the columns that are read.
@@ -78,15 +76,22 @@ func (r *parquetRows) add(c parquetColumn, index int) {
 }
 
 // open begins another group of rows.
-func (r *parquetRows) open(chunks []parquet.ColumnChunk) error {
-	return errors.Join(openAll(r.wholes, chunks), openAll(r.reals, chunks), openAll(r.words, chunks))
+func (r *parquetRows) open(p *Parquet, group int) error {
+	return errors.Join(openAll(r.wholes, p, group), openAll(r.reals, p, group), openAll(r.words, p, group))
 }
 
-func openAll[T, F any](columns []rowColumn[T, F], chunks []parquet.ColumnChunk) (err error) {
+func openAll[T, F any](columns []rowColumn[T, F], p *Parquet, group int) error {
 	for i := range columns {
-		err = errors.Join(err, columns[i].cursor.open(chunks[columns[i].index].Pages()))
+		c := &columns[i]
+		pages, err := p.pagesOf(group, c.index)
+		if err == nil {
+			err = c.cursor.open(pages)
+		}
+		if err != nil {
+			return fmt.Errorf("column %q: %w", c.name, err)
+		}
 	}
-	return err
+	return nil
 }
 
 func (r *parquetRows) close() error {

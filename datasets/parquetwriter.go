@@ -20,9 +20,11 @@ const (
 // rowsInGroup is how many rows are kept, encoded, until they are written: of a round trip
 // some 5 to 15 bytes each, so a writer needs about 10 MB. rowsInBatch of them are kept as
 // they came.
+// Words whose dictionary would be larger than largestDictionary stand as they are.
 const (
-	rowsInGroup = 1 << 19
-	rowsInBatch = 1 << 10
+	rowsInGroup       = 1 << 19
+	rowsInBatch       = 1 << 10
+	largestDictionary = 1 << 20
 )
 
 // ParquetWriter records a trace as Parquet. Unlike native text, nothing of it can be read
@@ -50,7 +52,7 @@ func NewParquetWriter(w io.Writer, h *Header) (*ParquetWriter, error) {
 	}
 	p := &ParquetWriter{kind: h.Kind(), extra: h.Extra}
 	p.out = parquet.NewGenericWriter[any](w, parquetSchema(columns), parquet.MaxRowsPerRowGroup(rowsInGroup),
-		parquet.DataPageStatistics(true), parquet.CreatedBy("tickmark", "1", ""))
+		parquet.DataPageStatistics(true), parquet.DictionaryMaxBytes(largestDictionary), parquet.CreatedBy("tickmark", "1", ""))
 	p.note(h.Fields(), parquetHead, head.String())
 	for i, out := range p.out.ColumnWriters() {
 		p.columns = append(p.columns, columnWriter{parquetColumn: columns[i], out: out, index: i, may: columns[i].optional()})
